@@ -1,0 +1,26 @@
+# A room is a folder below src/ and an object library `assent_room_NAME` of the same name. ROOMS repeats
+# what tools/rooms.txt allows it to include; the lint holds the code to that file.
+function(assent_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+  set(target "assent_room_${name}")
+  add_library(${target} OBJECT ${ROOM_SOURCES})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  list(TRANSFORM ROOM_ROOMS PREPEND "assent_room_")
+  # Libraries and include paths are inherited; the objects themselves are linked once, by whoever
+  # makes a library or a program of them.
+  foreach(room IN LISTS ROOM_ROOMS)
+    target_link_libraries(${target} PUBLIC $<TARGET_PROPERTY:${room},INTERFACE_LINK_LIBRARIES>)
+    add_dependencies(${target} ${room})
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:assent_warnings>)
+  if(ASSENT_TEST_POINTS)
+    target_compile_definitions(${target} PUBLIC ASSENT_TEST_POINTS)
+  endif()
+endfunction()
+
+# Links the objects of the named rooms into a target.
+function(assent_link_rooms target)
+  foreach(room IN LISTS ARGN)
+    target_link_libraries(${target} PRIVATE assent_room_${room})
+  endforeach()
+endfunction()

@@ -1,0 +1,49 @@
+// A guard judges a call before it runs: the seam for rules, policies, tables and path permissions.
+//
+// A guard sees the arguments the tool would run with. It changes nothing. What it throws counts as a
+// denial. Guards of one agent are all asked; the strictest verdict wins.
+//
+// Thread-safety: `judge` is called from one thread at a time per thread of conversation, but from
+// several when several agents share a guard.
+#pragma once
+
+#include <assent/arguments.hpp>
+#include <assent/verdict.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assent {
+
+class Tool;
+
+/// The call as a guard sees it. Everything lives until `judge` returns.
+struct GuardedCall {
+    std::string_view thread;
+    int turn = 0;      ///< Turn of the model in the thread, from 1.
+    int position = 0;  ///< Position of the call in its turn, from 0.
+    const Tool* tool = nullptr;
+    std::string_view tool_name;
+    std::optional<std::string_view> tool_call_id;  ///< As the model gave it; data, never a key.
+    const Arguments* arguments = nullptr;
+};
+
+class Guard {
+public:
+    virtual ~Guard() = default;
+
+    /// A short name that stays the same, such as "rules". Part of what an approval is bound to.
+    [[nodiscard]] virtual std::string name() const = 0;
+    /// Raise it with each change of meaning: calls that wait are then judged again.
+    [[nodiscard]] virtual std::string version() const { return "1"; }
+    /// True if `judge` can ever return `ask`. Such a guard needs a checkpointer.
+    [[nodiscard]] virtual bool can_ask() const = 0;
+    /// Names of tools this guard speaks of; one that no tool has is an error when an agent is built.
+    [[nodiscard]] virtual std::vector<std::string> tools_named() const { return {}; }
+    /// The verdict on one call. An exception is a denial.
+    [[nodiscard]] virtual Judgement judge(const GuardedCall& call) = 0;
+};
+
+}  // namespace assent

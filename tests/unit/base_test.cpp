@@ -1,0 +1,177 @@
+#include "base/base32.hpp"
+#include "base/decimal.hpp"
+#include "base/display.hpp"
+#include "base/sha256.hpp"
+#include "base/time_text.hpp"
+
+#include <assent/arguments.hpp>
+
+#include <gtest/gtest.h>
+
+namespace assent {
+namespace {
+
+struct RefusedText {
+    const char* name;
+    std::string text;
+    const char* problem;
+};
+
+class ExactJsonRefuses : public testing::TestWithParam<RefusedText> {};
+
+TEST_P(ExactJsonRefuses, WithThePlaceAndWithoutTheText) {
+    const auto parsed = Arguments::parse(GetParam().text, {.bytes_max = 200, .depth_max = 5});
+    ASSERT_FALSE(parsed.ok());
+    EXPECT_EQ(parsed.failure().kind, FailureKind::refused);
+    EXPECT_EQ(parsed.failure().message, GetParam().problem);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ExactJsonRefuses,
+    testing::Values(
+        RefusedText{"Empty", "", "the json text ends where a value should be at byte 0"},
+        RefusedText{"TwoValues", "{} {}", "there is text after the json value at byte 3"},
+        RefusedText{"TrailingComma", R"({"a":1,})", "a member name in quotes should stand here at byte 7"},
+        RefusedText{"SameKeyTwice", R"({"a":1,"a":2})", "an object has the same key twice at byte 7"},
+        RefusedText{"SameKeyTwiceByEscape", R"({"a":1,"\u0061":2})", "an object has the same key twice at byte 7"},
+        RefusedText{"SameKeyTwiceBelow", R"({"o":{"a":1,"a":2}})", "an object has the same key twice at byte 12"},
+        RefusedText{"LoneHighSurrogate", R"({"a":"\ud800"})", "a lone high surrogate stands here at byte 12"},
+        RefusedText{"LoneLowSurrogate", R"({"a":"\udc00"})", "a lone low surrogate stands here at byte 12"},
+        RefusedText{"NotUtf8", "{\"a\":\"\xff\"}", "the json text is not valid utf-8"},
+        RefusedText{"OverlongUtf8", "{\"a\":\"\xc0\xaf\"}", "the json text is not valid utf-8"},
+        RefusedText{"NotANumber", R"({"a":NaN})", "this is no json value at byte 5"},
+        RefusedText{"Infinity", R"({"a":Infinity})", "this is no json value at byte 5"},
+        RefusedText{"LeadingZero", R"({"a":01})", "a json number has no leading zeros at byte 6"},
+        RefusedText{"PlusSign", R"({"a":+1})", "this is no json value at byte 5"},
+        RefusedText{"SingleQuotes", "{'a':1}", "a member name in quotes should stand here at byte 1"},
+        RefusedText{"CutOff", R"({"a":5)", "a comma or } should follow a member at byte 6"},
+        RefusedText{"RawControlCharacter", "{\"a\":\"x\ny\"}",
+                    "a control character in a text is not escaped at byte 7"},
+        RefusedText{"UnknownEscape", R"({"a":"\x41"})", "this escape is not known in json at byte 7"},
+        RefusedText{"TooDeep", R"({"a":[[[[[1]]]]]})", "the json text is nested more than 5 deep at byte 9"},
+        RefusedText{"TooLong", R"({"a":")" + std::string(300, 'x') + R"("})",
+                    "the json text has 308 bytes; at most 200 are taken"},
+        RefusedText{"NoObject", "[1]", "arguments must be a json object"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(ExactJson, KeepsTheBytesOfEveryValue) {
+    const std::string text = R"( {"n": 1.0000000000000000000001e400, "s":"\u00e9\ud83d\ude00", "l":[1, 2 ]} )";
+    const auto parsed = Arguments::parse(text);
+    ASSERT_TRUE(parsed.ok());
+    EXPECT_EQ(parsed->text(), text);
+    EXPECT_EQ(parsed->find("n")->text, "1.0000000000000000000001e400");
+    EXPECT_EQ(parsed->find("s")->string, "é😀");
+    EXPECT_EQ(parsed->find("l")->text, "[1, 2 ]");
+    EXPECT_EQ(parsed->find("x"), nullptr);
+}
+
+TEST(ExactJson, LaysOverTopLevelMembersAndTouchesNothingElse) {
+    struct Row {
+        const char* base;
+        const char* changes;
+        const char* expected;
+    };
+    for (const auto& row : {
+             Row{R"({"a": 1.50, "b":"x"})", R"({"b":"y"})", R"({"a": 1.50, "b":"y"})"},
+             Row{R"({"a": 1.50})", R"({"c":[1 ,2]})", R"({"a": 1.50,"c":[1 ,2]})"},
+             Row{R"({ })", R"({"c":1,"d":2})", R"({ "c":1,"d":2})"},
+             Row{R"({"a":1,"b":2,"c":3})", R"({"c":{"x":1},"a":null})", R"({"a":null,"b":2,"c":{"x":1}})"},
+             Row{R"({"a":1} )", R"({})", R"({"a":1} )"},
+         }) {
+        const auto laid = lay_over(*Arguments::parse(row.base), *Arguments::parse(row.changes));
+        ASSERT_TRUE(laid.ok());
+        EXPECT_EQ(laid->text(), row.expected);
+    }
+}
+
+TEST(Decimals, CompareByTheDigitsAsWritten) {
+    struct Row {
+        const char* a;
+        const char* b;
+        int expected;
+    };
+    for (const auto& row : {
+             Row{"1", "1.0", 0},
+             Row{"1E2", "100", 0},
+             Row{"-0", "0.0", 0},
+             Row{"0.10", "0.1", 0},
+             Row{"9007199254740993", "9007199254740992", 1},
+             Row{"9007199254740993.0", "9007199254740993", 0},
+             Row{"100.00000000000000000001", "100", 1},
+             Row{"1e-400", "0", 1},
+             Row{"-1e-400", "0", -1},
+             Row{"2e400", "1e400", 1},
+             Row{"-2", "1", -1},
+             Row{"-2", "-1", -1},
+             Row{"12", "2", 1},
+             Row{"0.001", "0.01", -1},
+             Row{"1e99999999999999999999", "1e5", 1},
+             Row{"1e-99999999999999999999", "1e-5", -1},
+             Row{"123e-2", "1.23", 0},
+             Row{"0e5", "0", 0},
+         }) {
+        EXPECT_EQ(compare_decimals(row.a, row.b), row.expected) << row.a << " " << row.b;
+        EXPECT_EQ(compare_decimals(row.b, row.a), -row.expected) << row.b << " " << row.a;
+    }
+}
+
+TEST(Display, MakesHiddenCharactersVisibleAndLeavesOrdinaryTextAlone) {
+    struct Row {
+        const char* text;
+        const char* shown;
+        bool hidden;
+    };
+    for (const auto& row : {
+             Row{"plain ok", "plain ok", false},
+             Row{"日本 é ⚠️ 🏳️‍🌈", "日本 é ⚠️ 🏳️‍🌈", false},
+             Row{"a\nb", "a\\nb", false},
+             Row{"a\x1b[2Jb", "a\\u{1b}[2Jb", true},
+             Row{"x\u202egpj.exe", "x\\u{202e}gpj.exe", true},
+             Row{"ze\u200bro", "ze\\u{200b}ro", true},
+             Row{"a\u00a0b", "a\\u{a0}b", true},
+             Row{"\xff", "\\xff", true},
+             Row{"a\ufe0fb", "a\\u{fe0f}b", true},
+             Row{"\ue000", "\\u{e000}", true},
+             Row{"\u2028", "\\u{2028}", true},
+         }) {
+        const auto shown = safe_to_show(row.text);
+        EXPECT_EQ(shown.text, row.shown);
+        EXPECT_EQ(shown.hidden_characters, row.hidden) << row.shown;
+    }
+    EXPECT_EQ(safe_to_show("a\nb", Lines::keep).text, "a\nb");
+}
+
+TEST(Display, CapsBetweenCharactersAndSaysHowMuchIsMissing) {
+    EXPECT_EQ(capped("abc", 3), "abc");
+    EXPECT_EQ(capped("aéb", 2), "a … (3 more bytes cut)");
+}
+
+TEST(PublicId, IsReadBackWithItsCheckLetters) {
+    const auto digest = sha256("binding");
+    for (const std::int64_t number : {0L, 1L, 31L, 32L, 1'000'000L, 1L << 50}) {
+        const auto id = public_id(number, digest);
+        const auto read = read_public_id(id);
+        ASSERT_TRUE(read.has_value()) << id;
+        EXPECT_EQ(read->number, number);
+        EXPECT_EQ(public_id(number, digest).substr(id.size() - id_check_letters), read->check);
+    }
+    for (const char* text : {"", "abcd", "u1234", "1-abcd", "0123456789abcdefghj"})
+        EXPECT_FALSE(read_public_id(text)) << text;
+}
+
+TEST(Digests, FieldsDoNotRunIntoEachOther) {
+    const std::string_view one[] = {"ab", "c"};
+    const std::string_view two[] = {"a", "bc"};
+    EXPECT_NE(sha256_fields(one), sha256_fields(two));
+    EXPECT_EQ(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(unhex("00fF"), std::string("\0\xff", 2));
+}
+
+TEST(TimeText, IsUtcWithMilliseconds) {
+    EXPECT_EQ(rfc3339(0), "1970-01-01T00:00:00.000Z");
+    EXPECT_EQ(rfc3339(1'796'001'657'042), "2026-11-30T01:20:57.042Z");
+    EXPECT_EQ(rfc3339(-1), "1969-12-31T23:59:59.999Z");
+}
+
+}  // namespace
+}  // namespace assent
