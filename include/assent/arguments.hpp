@@ -72,6 +72,8 @@ public:
 
     [[nodiscard]] const std::string& text() const noexcept { return json_.text(); }
     [[nodiscard]] const JsonNode& root() const noexcept { return json_.root(); }
+    /// The same text and its parsed form as any JSON value.
+    [[nodiscard]] const JsonText& json() const noexcept { return json_; }
     /// The top-level argument called `name`, or null.
     [[nodiscard]] const JsonNode* find(std::string_view name) const noexcept { return root().find(name); }
     /// SHA-256 of the exact bytes, 64 lower-case hex digits.

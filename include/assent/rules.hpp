@@ -42,7 +42,7 @@ private:
 };
 
 /// A JSON value to compare with. Built from C++ values, or from JSON text by `json_threshold`.
-/// A NaN, also inside a list, is refused: std::invalid_argument.
+/// A NaN, also inside a list, and a text that is no UTF-8 are refused: std::invalid_argument.
 class Threshold {
 public:
     Threshold(std::nullptr_t);
@@ -55,9 +55,12 @@ public:
     Threshold(JsonText value) : json_(std::move(value)) {}
 
     [[nodiscard]] const JsonNode& node() const noexcept { return json_.root(); }
+    /// 1 or -1 for the double that is positive or negative infinity, which JSON cannot write; else 0.
+    [[nodiscard]] int infinite() const noexcept { return infinite_; }
 
 private:
     JsonText json_;
+    int infinite_ = 0;
 };
 /// A threshold from JSON text, digits kept exactly. Throws std::invalid_argument if it is no JSON.
 [[nodiscard]] Threshold json_threshold(std::string text);
@@ -85,10 +88,11 @@ using FieldPatterns = std::vector<std::pair<std::string, std::string>>;
 
 /// Which calls need a person.
 struct InterruptRule {
-    /// `tool`: a name, exactly and with regard to case, or "*" for every tool.
-    InterruptRule(std::string tool, Predicate match = nullptr);
-    InterruptRule(const char* tool, Predicate match = nullptr) : InterruptRule(std::string(tool), std::move(match)) {}
-    InterruptRule(const Tool& tool, Predicate match = nullptr);
+    /// `tool_name`: exactly and with regard to case, or "*" for every tool.
+    InterruptRule(std::string tool_name, Predicate condition = nullptr);
+    InterruptRule(const char* tool_name, Predicate condition = nullptr)
+        : InterruptRule(std::string(tool_name), std::move(condition)) {}
+    InterruptRule(const Tool& named, Predicate condition = nullptr);
 
     std::string tool;
     Predicate match;  ///< None: every call.
@@ -134,6 +138,9 @@ private:
                                     std::string_view arguments = "null");
 [[nodiscard]] bool should_interrupt(const std::vector<InterruptRule>& rules, const Tool& tool,
                                     std::string_view arguments = "null");
+/// The same for arguments that are parsed already.
+[[nodiscard]] bool should_interrupt(const std::vector<InterruptRule>& rules, std::string_view tool,
+                                    const JsonText& arguments);
 
 /// `approve_` and the call id, every character but an ASCII letter, digit, `_` or `-` written as `.`
 /// and two hex digits a UTF-8 byte. Throws std::invalid_argument if the id is no valid UTF-8.

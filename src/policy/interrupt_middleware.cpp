@@ -1,0 +1,70 @@
+#include <assent/rules.hpp>
+
+namespace assent {
+namespace {
+
+constexpr std::string_view no_id = "needs a person but has no tool_call_id; give each call an id";
+
+std::string payload(std::string_view tool, std::string_view id, const Arguments& arguments) {
+    return ToolInterrupt{.tool_name = std::string(tool), .tool_call_id = std::string(id), .arguments = arguments.text()}
+        .json();
+}
+
+std::string about(std::string_view tool, std::string_view problem) {
+    return "the call of " + std::string(tool) + " " + std::string(problem);
+}
+
+}  // namespace
+
+ToolInterruptMiddleware::ToolInterruptMiddleware(std::vector<InterruptRule> rules, std::string version)
+    : rules_(std::move(rules)), version_(std::move(version)) {}
+
+std::optional<Arguments> ToolInterruptMiddleware::before_tool(const ToolContext& context) {
+    if (!should_interrupt(rules_, context.tool_name, context.arguments.json())) return std::nullopt;
+    if (!context.tool_call_id) throw std::invalid_argument(about(context.tool_name, no_id));
+    const auto id = interrupt_id(*context.tool_call_id);
+    // Inside an agent nobody is asked here: every guard judges after the last replacement.
+    if (!context.interrupt) return std::nullopt;
+    const auto answer =
+        read_rules_answer(context.interrupt(payload(context.tool_name, *context.tool_call_id, context.arguments), id));
+    if (!answer) throw std::invalid_argument(answer.failure().message);
+    switch (answer->kind) {
+        case RulesAnswer::Kind::run:
+            return std::nullopt;
+        case RulesAnswer::Kind::run_edited: {
+            auto edited = lay_over(context.arguments, *answer->changes);
+            if (!edited) throw std::invalid_argument(edited.failure().message);
+            return std::move(edited).value();
+        }
+        case RulesAnswer::Kind::deny:
+            break;
+    }
+    throw ToolDeniedError(std::string(context.tool_name), answer->reason);
+}
+
+std::vector<std::string> ToolInterruptMiddleware::tools_named() const {
+    std::vector<std::string> names;
+    for (const auto& rule : rules_) {
+        if (rule.tool != "*") names.push_back(rule.tool);
+    }
+    return names;
+}
+
+Judgement ToolInterruptMiddleware::judge(const GuardedCall& call) {
+    if (!should_interrupt(rules_, call.tool_name, call.arguments->json())) {
+        return {.verdict = Verdict::allow, .reason = {}, .question = std::nullopt};
+    }
+    if (!call.tool_call_id) {
+        return {.verdict = Verdict::deny, .reason = about(call.tool_name, no_id), .question = std::nullopt};
+    }
+    Question question;
+    question.style = Style::rules;
+    question.payload = payload(call.tool_name, *call.tool_call_id, *call.arguments);
+    question.interrupt_id = interrupt_id(*call.tool_call_id);
+    question.allowed = {DecisionKind::approve, DecisionKind::deny, DecisionKind::edit};
+    return {.verdict = Verdict::ask,
+            .reason = "a rule for " + std::string(call.tool_name) + " asks",
+            .question = std::move(question)};
+}
+
+}  // namespace assent
