@@ -1,0 +1,99 @@
+// Answering from anywhere: any process that can open the store may list and answer approvals. It
+// needs neither the agent nor its guards.
+//
+// Thread-safety: all members may be called from several threads.
+#pragma once
+
+#include <assent/checkpointer.hpp>
+#include <assent/model.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assent {
+
+/// What came of an answer.
+struct AnswerResult {
+    enum class Status {
+        decided,    ///< This answer counts.
+        already,    ///< The same person had given the same answer.
+        conflict,   ///< Somebody decided otherwise before; `approval` says who, what, when.
+        expired,    ///< It came after the deadline.
+        not_found,  ///< No approval has this id.
+        ambiguous,  ///< Several open approvals have it.
+        refused,    ///< The answer is not acceptable; the approval stays open.
+    };
+    Status status = Status::not_found;
+    Approval approval;          ///< As it stands now; empty when not found.
+    std::string message;        ///< For people, when the status is not `decided` or `already`.
+    bool still_judged = false;  ///< An edit: recorded, and judged again before it runs.
+    bool lost_race = false;     ///< The answer lost in the store's compare-and-set itself.
+};
+
+/// What came of an abort.
+struct AbortResult {
+    bool aborted = false;  ///< False: the thread had already ended.
+    ThreadStatus status = ThreadStatus::aborted;
+    int running = 0;  ///< Calls that had been started; they are waited for or become unknown.
+};
+
+/// One stored event, as JSON for people and scripts.
+struct HistoryEntry {
+    std::int64_t seq = 0;
+    UnixMillis at = 0;
+    std::string event;   ///< Its kind.
+    std::string fields;  ///< JSON text of an object: `event` and its own fields.
+    std::string hash;    ///< Head of the chain after the row that holds it, hex.
+};
+
+class Approvals {
+public:
+    /// Keeps references; both must live as long as this object.
+    explicit Approvals(Checkpointer& checkpointer, const Clock& clock = system_clock(),
+                       Random& random = system_random());
+
+    /// Open approvals by number, those above `after` only; of one thread if `thread` is given.
+    Result<std::vector<Approval>> pending(const std::string& thread = {}, std::int64_t after = 0,
+                                          std::size_t limit = 100);
+
+    /// The approval with this id, open or decided. With `thread`, `id` may also be its interrupt id if
+    /// exactly one open approval of the thread has it. Failure kinds not_found, ambiguous, database.
+    Result<Approval> find(const std::string& id, const std::string& thread = {});
+
+    Result<AnswerResult> answer(const std::string& id, const Decision& decision, const Reviewer& reviewer,
+                                const std::string& thread = {});
+    /// The answer in the form of the approval's style, as JSON text. Text that is no JSON is refused.
+    Result<AnswerResult> answer_json(const std::string& id, std::string_view json, const Reviewer& reviewer,
+                                     const std::string& thread = {});
+
+    /// Ends an unknown outcome. `text`: the result for the model (done, fail). Retry is refused while
+    /// the process that started the call is known to live.
+    Result<AnswerResult> resolve(const std::string& id, Resolution how, std::string_view text, const Reviewer& reviewer,
+                                 const std::string& thread = {});
+
+    /// Cancels what has not started. Failure kind `unknown_thread`.
+    Result<AbortResult> abort(const std::string& thread, const std::string& reason, const std::string& by);
+
+    /// Everything that happened in a thread. Failure kinds unknown_thread, database (also when the
+    /// chain does not hold).
+    Result<std::vector<HistoryEntry>> history(const std::string& thread);
+    /// The conversation up to now, and the calls of the latest turn.
+    Result<std::vector<Message>> transcript(const std::string& thread);
+    /// The settings a host recorded with `Gate::configure`; empty if none.
+    Result<std::string> settings(const std::string& thread);
+
+private:
+    Result<AnswerResult> resolve_found(const Approval& approval, Resolution how, std::string_view text,
+                                       const Reviewer& reviewer);
+    Result<AnswerResult> answer_found(const Approval& approval, const Decision& decision, const Reviewer& reviewer);
+
+    Checkpointer& checkpointer_;
+    const Clock& clock_;
+    Random& random_;
+};
+
+}  // namespace assent

@@ -1,0 +1,132 @@
+// The gate: propose → judge → ask → answer → claim → run → finish, for one thread of conversation.
+//
+// `Agent` drives it; those who have a loop of their own drive it themselves (`examples/gate_only.cpp`).
+// Every step is one durable append before its effect is told to anybody.
+//
+// Thread-safety: one thread at a time, but for `finish`, which may be called from the threads that ran
+// the tools. Errors: Failure kinds database (the store), leased (another live process runs the thread,
+// or has taken it), waiting (a new prompt while calls are open), unknown_thread.
+#pragma once
+
+#include <assent/approvals.hpp>
+#include <assent/checkpointer.hpp>
+#include <assent/guard.hpp>
+#include <assent/middleware.hpp>
+#include <assent/model.hpp>
+#include <assent/tool.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace assent {
+
+struct GateOptions {
+    Checkpointer* checkpointer = nullptr;  ///< Required; must outlive the gate.
+    std::string thread_id;                 ///< Required.
+    std::vector<std::shared_ptr<Tool>> tools;
+    /// In order. Those that are guards too judge instead of replacing.
+    std::vector<std::shared_ptr<Middleware>> middleware;
+    std::vector<std::shared_ptr<Guard>> guards;  ///< Further guards.
+    JsonLimits json_limits;
+    /// How long after the answer an approval may be used, in milliseconds; none: for ever.
+    std::optional<std::int64_t> use_by_ms = 24LL * 60 * 60 * 1000;
+    /// How long after the claim a tool may still be started, in milliseconds.
+    std::int64_t start_within_ms = 10'000;
+    const Clock* clock = nullptr;  ///< None: the system's.
+    Random* random = nullptr;      ///< None: the system's.
+};
+
+/// A call of the latest turn as it stands.
+struct CallReport {
+    int turn = 0;
+    int position = 0;
+    std::string tool;
+    std::optional<std::string> tool_call_id;
+    std::string arguments;
+    /// Nothing while the call is open.
+    std::optional<OutcomeKind> outcome;
+    std::string text;  ///< Its result, once it has ended.
+    bool is_error = false;
+    std::string details;
+    bool ran = false;      ///< A body was started.
+    bool waiting = false;  ///< For people.
+    bool edited = false;
+    std::string denied_by;  ///< Denied: the guard or the person.
+
+    bool operator==(const CallReport&) const = default;
+};
+
+/// What the driver of a gate does next.
+enum class GateStep : std::uint8_t {
+    call_model,  ///< Ask the model, then `propose`.
+    judge,       ///< Call `judge`: a person edited a call.
+    start,       ///< Call `claim`, start the tools, `finish` each.
+    wait,        ///< Calls run or people are waited for.
+    done,        ///< The prompt has come to its end.
+};
+
+class Gate {
+public:
+    /// Throws ConfigError: no checkpointer, no thread id, two tools of one name, a guard that names a
+    /// tool which does not exist.
+    explicit Gate(GateOptions options);
+    Gate(const Gate&) = delete;
+    Gate& operator=(const Gate&) = delete;
+    /// Gives the thread back if it is still held.
+    ~Gate();
+
+    /// Reads the thread. True if it exists.
+    Result<bool> load();
+    /// The host's own settings to keep with the thread (JSON text of an object); recorded with the
+    /// next prompt or resume if they changed.
+    void configure(std::string settings);
+    /// Takes the thread and begins a run. Failure `waiting` while calls of an earlier turn are open.
+    Result<void> prompt(const std::string& text, const std::string& by);
+    /// Takes an existing thread to go on where it stands. Calls that a dead process had started become
+    /// unknown, or may run again if their tool is idempotent.
+    Result<void> resume();
+    /// Records what the model said, prepares and judges its calls, and asks people where a guard says so.
+    Result<void> propose(const ModelTurn& turn);
+    /// Judges again what people edited.
+    Result<void> judge();
+    /// Claims all calls that are ready. May give none: what was approved may have to be asked again.
+    Result<std::vector<Permit>> claim(const std::stop_token& stop = {});
+    /// Records how a start ended. Never dropped: call it again if it fails.
+    Result<void> finish(const Outcome& outcome);
+    /// Ends a run that cannot go on (model failure, limit). It can be resumed.
+    Result<void> fail(const Failure& failure);
+    /// Ends every call of the latest turn that has not been judged with this error text.
+    Result<void> refuse_proposed(const ModelTurn& turn, const std::string& text);
+    /// Looks for what other processes stored since.
+    Result<void> refresh();
+    /// Gives the thread back: others may run it.
+    Result<void> give_back();
+
+    [[nodiscard]] GateStep next() const;
+    [[nodiscard]] std::span<const Message> messages() const noexcept;
+    [[nodiscard]] std::vector<CallReport> calls() const;
+    /// Open approvals of this thread.
+    [[nodiscard]] std::vector<Approval> open() const;
+    [[nodiscard]] ThreadStatus status() const noexcept;
+    [[nodiscard]] bool aborted() const noexcept;
+    [[nodiscard]] int turns() const noexcept;      ///< Model turns in the thread.
+    [[nodiscard]] int run_turns() const noexcept;  ///< Model turns since the last prompt.
+    [[nodiscard]] int run_calls() const noexcept;  ///< Calls since the last prompt.
+    [[nodiscard]] int running() const noexcept;    ///< Calls claimed and not finished.
+    [[nodiscard]] std::string settings() const;
+    [[nodiscard]] std::shared_ptr<Tool> tool(std::string_view name) const;
+    /// What the guards would say to this call, without a thread and without asking anybody.
+    [[nodiscard]] std::pair<Verdict, std::vector<std::pair<std::string, Judgement>>> judge_only(
+        const std::string& tool, const Arguments& arguments);
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace assent

@@ -1,0 +1,288 @@
+#include "base/display.hpp"
+#include "base/json_schema.hpp"
+#include "base/time_text.hpp"
+#include "gate/binding.hpp"
+#include "gate/process.hpp"
+#include "gate/session.hpp"
+
+#include <assent/approvals.hpp>
+#include <assent/rules.hpp>
+
+#include <algorithm>
+
+namespace assent {
+namespace {
+
+using journal::Answered;
+
+std::string decision_words(const Approval& approval) {
+    if (approval.state == ApprovalState::timed_out) return "timed out";
+    if (approval.state == ApprovalState::withdrawn) return "withdrawn";
+    if (approval.state == ApprovalState::aborted) return "ended, its thread was aborted";
+    std::string words(to_string(approval.state));
+    if (!approval.decided_by.empty()) words += " by " + safe_to_show(approval.decided_by).text;
+    return words;
+}
+
+AnswerResult conflict(Approval approval, bool lost_race) {
+    auto message = "approval " + approval.id + " was already " + decision_words(approval);
+    if (approval.decided_at) message += " at " + rfc3339(*approval.decided_at);
+    const bool timed_out = approval.state == ApprovalState::timed_out;
+    return {.status = timed_out ? AnswerResult::Status::expired : AnswerResult::Status::conflict,
+            .approval = std::move(approval),
+            .message = std::move(message),
+            .lost_race = lost_race};
+}
+
+AnswerResult refused(const Approval& approval, std::string why) {
+    return {.status = AnswerResult::Status::refused,
+            .approval = approval,
+            .message = std::move(why) + "; approval " + approval.id + " stays open"};
+}
+
+AnswerResult expired(const Approval& approval) {
+    return {.status = AnswerResult::Status::expired,
+            .approval = approval,
+            .message = "approval " + approval.id + " expired at " + rfc3339(*approval.deadline) + "; nothing ran"};
+}
+
+std::string list_of(const std::vector<DecisionKind>& kinds) {
+    std::string list;
+    for (const auto kind : kinds) list += (list.empty() ? "" : ", ") + std::string(to_string(kind));
+    return list;
+}
+
+// The approval as it stands once `answered` is stored.
+Approval after(Approval approval, const Answered& answered, UnixMillis at) {
+    switch (answered.decision) {
+        case DecisionKind::approve:
+            approval.state = ApprovalState::approved;
+            if (approval.use_by_ms) approval.use_by = at + *approval.use_by_ms;
+            break;
+        case DecisionKind::deny:
+            approval.state = ApprovalState::denied;
+            break;
+        case DecisionKind::edit:
+            approval.state = ApprovalState::edited;
+            break;
+        case DecisionKind::respond:
+            approval.state = ApprovalState::answered;
+            break;
+    }
+    approval.decision = answered.decision;
+    approval.decided_by = answered.by;
+    approval.decided_at = at;
+    return approval;
+}
+
+// Not found and ambiguous are answers here, not failures.
+std::optional<AnswerResult> answer_for(const Failure& failure) {
+    if (failure.kind == FailureKind::not_found)
+        return AnswerResult{.status = AnswerResult::Status::not_found, .message = failure.message};
+    if (failure.kind == FailureKind::ambiguous)
+        return AnswerResult{.status = AnswerResult::Status::ambiguous, .message = failure.message};
+    return std::nullopt;
+}
+
+// The schema that edited arguments must fit: of the asked tool, or of another tool of the agent.
+Result<std::string> schema_digest_for(ThreadSession& session, const Approval& approval, const std::string& tool) {
+    if (tool == approval.tool) return approval.schema;
+    if (auto known = session.refresh(); !known) return known.failure();
+    for (const auto& candidate : session.state().configured.tools) {
+        if (candidate.name == tool) return candidate.schema;
+    }
+    return Failure{FailureKind::refused, "the agent has no tool called " + safe_to_show(tool).text};
+}
+
+// The complete arguments of an edit, checked against what was stored with the question.
+Result<Arguments> edited_arguments(Checkpointer& store, ThreadSession& session, const Approval& approval,
+                                   const Decision& decision, const std::string& tool) {
+    if (!decision.arguments) return Failure{FailureKind::refused, "an edit needs arguments"};
+    auto arguments = Arguments::parse(*decision.arguments);
+    if (!arguments)
+        return Failure{FailureKind::refused, "the edited arguments cannot be used: " + arguments.failure().message};
+    if (decision.mode == EditMode::merge || approval.question.style == Style::rules) {
+        const auto shown = Arguments::parse(approval.arguments);
+        if (!shown) return shown.failure();
+        arguments = lay_over(*shown, *arguments);
+        if (!arguments) return arguments;
+    }
+    auto digest = schema_digest_for(session, approval, tool);
+    if (!digest) return digest.failure();
+    if (digest->empty()) return arguments;
+    auto schema = store.schema(*digest);
+    if (!schema) return schema.failure();
+    if (auto good = check_schema(*schema, *arguments); !good) {
+        return Failure{FailureKind::refused,
+                       "the edited arguments do not fit tool " + tool + ": " + good.failure().message};
+    }
+    return arguments;
+}
+
+}  // namespace
+
+Result<AnswerResult> Approvals::answer(const std::string& id, const Decision& decision, const Reviewer& reviewer,
+                                       const std::string& thread) {
+    auto approval = find(id, thread);
+    if (approval) return answer_found(*approval, decision, reviewer);
+    if (auto known = answer_for(approval.failure())) return std::move(*known);
+    return approval.failure();
+}
+
+Result<AnswerResult> Approvals::answer_json(const std::string& id, std::string_view json, const Reviewer& reviewer,
+                                            const std::string& thread) {
+    auto approval = find(id, thread);
+    if (!approval) {
+        if (auto known = answer_for(approval.failure())) return std::move(*known);
+        return approval.failure();
+    }
+    if (approval->question.style != Style::rules) {
+        return refused(*approval, "guard " + approval->guard + " takes decisions, not answers in json");
+    }
+    const auto read = read_rules_answer(json);
+    if (!read) return refused(*approval, "the answer is no json: " + read.failure().message);
+    switch (read->kind) {
+        case RulesAnswer::Kind::run:
+            return answer_found(*approval, approve(), reviewer);
+        case RulesAnswer::Kind::run_edited:
+            return answer_found(*approval, edit_keys(read->changes->text()), reviewer);
+        case RulesAnswer::Kind::deny:
+            return answer_found(*approval, deny(read->reason), reviewer);
+    }
+    return refused(*approval, "the answer cannot be read");
+}
+
+Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Decision& decision,
+                                             const Reviewer& reviewer) {
+    if (approval.kind == ApprovalKind::unknown) {
+        return refused(approval, "this call was started and its outcome is unknown: resolve it as done, retry or fail");
+    }
+    if (!decision.digest.empty() && decision.digest != approval.digest) {
+        return refused(approval, "the digest is not that of this approval");
+    }
+    const auto& allowed = approval.question.allowed;
+    if (std::find(allowed.begin(), allowed.end(), decision.kind) == allowed.end()) {
+        return refused(approval, "guard " + approval.guard + " does not take " + std::string(to_string(decision.kind)) +
+                                     " (allowed: " + list_of(allowed) + ")");
+    }
+    Answered answered{.number = approval.number,
+                      .call = {approval.turn, approval.position},
+                      .decision = decision.kind,
+                      .tool = decision.tool.empty() ? approval.tool : decision.tool,
+                      .message = repaired_utf8(decision.message),
+                      .by = repaired_utf8(reviewer.name),
+                      .signed_in = reviewer.signed_in,
+                      .shown = approval.digest};
+    ThreadSession session(checkpointer_, approval.thread, clock_, random_);
+    if (decision.kind == DecisionKind::edit) {
+        auto arguments = edited_arguments(checkpointer_, session, approval, decision, answered.tool);
+        if (!arguments && arguments.failure().kind == FailureKind::refused)
+            return refused(approval, arguments.failure().message);
+        if (!arguments) return arguments.failure();
+        answered.arguments = arguments->text();
+    }
+    if (decision.kind == DecisionKind::deny)
+        answered.text = denial_text(approval.question.style, approval.tool, answered.message);
+    if (decision.kind == DecisionKind::respond) answered.text = answered.message;
+    answered.answer = answer_digest(decision.kind, answered.tool, answered.arguments, answered.message);
+
+    const auto told = [&](const Approval& stands, bool lost_race) -> Result<AnswerResult> {
+        std::string before;
+        auto walked = walk_thread(checkpointer_, approval.thread,
+                                  [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
+                                      const auto* other = std::get_if<Answered>(&event);
+                                      if (other != nullptr && other->number == approval.number) before = other->answer;
+                                  });
+        if (!walked) return walked.failure();
+        if (before == answered.answer && stands.decided_by == answered.by) {
+            return AnswerResult{.status = AnswerResult::Status::already, .approval = stands, .lost_race = lost_race};
+        }
+        return conflict(stands, lost_race);
+    };
+    if (approval.state != ApprovalState::open) return told(approval, false);
+
+    Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false, .closes = {approval.number}};
+    const bool ends_call = decision.kind == DecisionKind::deny || decision.kind == DecisionKind::respond;
+    if (ends_call) change.closes_call = {approval.turn, approval.position};
+    auto appended = session.append(change);
+    if (!appended) return appended.failure();
+    switch (appended->status) {
+        case AppendStatus::done:
+            return AnswerResult{.status = AnswerResult::Status::decided,
+                                .approval = after(approval, answered, clock_.now()),
+                                .still_judged = decision.kind == DecisionKind::edit};
+        case AppendStatus::expired: {
+            // What a sweeper would do: the thread can go on without waiting for one.
+            Change late{.events = {journal::TimedOut{
+                            .number = approval.number,
+                            .text = "Nobody approved the call of `" + approval.tool + "` in time. It did not run."}},
+                        .lease = LeaseUse::none,
+                        .expects_seq = false,
+                        .closes = {approval.number},
+                        .closes_late = true,
+                        .closes_call = std::pair(approval.turn, approval.position)};
+            if (auto swept = session.append(late); !swept) return swept.failure();
+            return expired(approval);
+        }
+        case AppendStatus::closed: {
+            auto now = find(approval.id);
+            if (!now) return now.failure();
+            return told(*now, true);
+        }
+        default:
+            return Failure{FailureKind::database, "the store refused the answer; try again"};
+    }
+}
+
+Result<AnswerResult> Approvals::resolve(const std::string& id, Resolution how, std::string_view text,
+                                        const Reviewer& reviewer, const std::string& thread) {
+    auto approval = find(id, thread);
+    if (approval) return resolve_found(*approval, how, text, reviewer);
+    if (auto known = answer_for(approval.failure())) return std::move(*known);
+    return approval.failure();
+}
+
+Result<AnswerResult> Approvals::resolve_found(const Approval& approval, Resolution how, std::string_view text,
+                                              const Reviewer& reviewer) {
+    if (approval.kind != ApprovalKind::unknown) {
+        return refused(approval, "this call has not been started: approve, deny or edit it");
+    }
+    ThreadSession session(checkpointer_, approval.thread, clock_, random_);
+    if (auto known = session.refresh(); !known) return known.failure();
+    const auto* call = session.state().find_attempt(approval.attempt);
+    if (how == Resolution::retry && call != nullptr) {
+        const auto& process = call->attempts.back().process;
+        if (life_of(process) == ProcessLife::alive) {
+            return refused(approval, "process " + std::to_string(process.pid) +
+                                         " that started the call still lives; end it before a retry");
+        }
+    }
+    if (approval.state != ApprovalState::open) {
+        const auto* ask = session.state().find_ask(approval.number);
+        const bool same = ask != nullptr && ask->resolution == how && ask->decided_by == reviewer.name;
+        if (same) return AnswerResult{.status = AnswerResult::Status::already, .approval = approval};
+        return conflict(approval, false);
+    }
+    std::string words = repaired_utf8(text);
+    if (words.empty() && how == Resolution::done) words = "A person says that this call ran to its end.";
+    if (words.empty() && how == Resolution::fail) words = "A person says that this call failed.";
+    Change change{.events = {journal::Resolved{.number = approval.number,
+                                               .call = {approval.turn, approval.position},
+                                               .how = how,
+                                               .text = words,
+                                               .by = repaired_utf8(reviewer.name),
+                                               .signed_in = reviewer.signed_in}},
+                  .lease = LeaseUse::none,
+                  .expects_seq = false,
+                  .closes = {approval.number}};
+    auto appended = session.append(change);
+    if (!appended) return appended.failure();
+    auto now = find(approval.id);
+    if (!now) return now.failure();
+    if (appended->status == AppendStatus::done)
+        return AnswerResult{.status = AnswerResult::Status::decided, .approval = *now};
+    if (appended->status == AppendStatus::closed) return conflict(*now, true);
+    return Failure{FailureKind::database, "the store refused the resolution; try again"};
+}
+
+}  // namespace assent

@@ -1,0 +1,82 @@
+#include "gate/binding.hpp"
+
+#include "base/sha256.hpp"
+
+#include <assent/rules.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace assent {
+namespace {
+
+void write_canonical(const JsonNode& node, std::string& out) {
+    switch (node.kind) {
+        case JsonNode::Kind::object: {
+            std::vector<std::size_t> order(node.keys.size());
+            for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+            std::sort(order.begin(), order.end(), [&](auto a, auto b) { return node.keys[a] < node.keys[b]; });
+            out += '{';
+            for (const auto i : order) {
+                out += json_quote(node.keys[i]) + ':';
+                write_canonical(node.items[i], out);
+                out += ',';
+            }
+            out += '}';
+            break;
+        }
+        case JsonNode::Kind::array:
+            out += '[';
+            for (const auto& item : node.items) {
+                write_canonical(item, out);
+                out += ',';
+            }
+            out += ']';
+            break;
+        case JsonNode::Kind::string:
+            out += json_quote(node.string);
+            break;
+        default:
+            out += node.text;
+    }
+}
+
+}  // namespace
+
+std::string binding_of(const std::string& thread_id, const journal::Call& call, int ask_no, const std::string& guard,
+                       const std::string& guard_version) {
+    const auto turn = std::to_string(call.ref.turn);
+    const auto position = std::to_string(call.ref.position);
+    const auto ask = std::to_string(ask_no);
+    const auto arguments = hex(sha256(call.arguments));
+    const auto raw =
+        hex(sha256(call.proposed.arguments_hex.empty() ? call.proposed.arguments : call.proposed.arguments_hex));
+    const std::string_view fields[] = {"assent binding 1", thread_id, turn, position, ask,
+                                       call.tool,          arguments, raw,  guard,    guard_version};
+    return hex(sha256_fields(fields));
+}
+
+std::string idempotency_key(const std::string& thread_id, const journal::CallRef& call) {
+    const auto turn = std::to_string(call.turn);
+    const auto position = std::to_string(call.position);
+    const std::string_view fields[] = {"assent call 1", thread_id, turn, position};
+    return hex(sha256_fields(fields)).substr(0, 32);
+}
+
+std::string denial_text(Style style, const std::string& tool, const std::string& reason) {
+    if (style == Style::rules) return tool_denied_text(tool, reason.empty() ? "denied by reviewer" : reason);
+    auto plain = reason;
+    while (!plain.empty() && plain.back() == '.') plain.pop_back();
+    return "The call of `" + tool + "` was denied" + (plain.empty() ? "" : ": " + plain) +
+           ". It did not run. Do not call it again unless the user asks.";
+}
+
+std::string answer_digest(DecisionKind kind, const std::string& tool, const std::string& arguments,
+                          const std::string& message) {
+    std::string canonical;
+    if (auto parsed = JsonText::parse(arguments)) write_canonical(parsed->root(), canonical);
+    const std::string_view fields[] = {to_string(kind), tool, canonical, message};
+    return hex(sha256_fields(fields));
+}
+
+}  // namespace assent

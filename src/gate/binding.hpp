@@ -1,0 +1,25 @@
+// What an approval is bound to, the texts a model reads, and the content of answers.
+#pragma once
+
+#include "journal/thread.hpp"
+
+#include <string>
+
+namespace assent {
+
+/// SHA-256 over thread, turn, position, ask number, tool, the exact arguments, the model's bytes, guard
+/// and version, hex.
+[[nodiscard]] std::string binding_of(const std::string& thread_id, const journal::Call& call, int ask_no,
+                                     const std::string& guard, const std::string& guard_version);
+
+/// The same for every start of this call.
+[[nodiscard]] std::string idempotency_key(const std::string& thread_id, const journal::CallRef& call);
+
+/// What the model is told of a denial.
+[[nodiscard]] std::string denial_text(Style style, const std::string& tool, const std::string& reason);
+
+/// SHA-256 of a decision's content; equal decisions are equal whatever the blanks and key order.
+[[nodiscard]] std::string answer_digest(DecisionKind kind, const std::string& tool, const std::string& arguments,
+                                        const std::string& message);
+
+}  // namespace assent

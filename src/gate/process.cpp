@@ -1,0 +1,57 @@
+#include "gate/process.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <sstream>
+
+namespace assent {
+namespace {
+
+// Field 22 of /proc/PID/stat, counted after the name, which may hold blanks and brackets itself.
+std::int64_t start_time(std::int64_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const auto name_end = text.rfind(')');
+    if (name_end == std::string::npos) return 0;
+    std::istringstream fields(text.substr(name_end + 1));
+    std::string field;
+    for (int i = 3; i <= 22 && fields >> field; ++i) {
+        if (i == 22) return std::stoll(field);
+    }
+    return 0;
+}
+
+std::string first_line(const char* path) {
+    std::ifstream file(path);
+    std::string text;
+    std::getline(file, text);
+    return text;
+}
+
+std::string host() {
+    std::array<char, 256> text{};
+    return gethostname(text.data(), text.size() - 1) == 0 ? text.data() : "unknown";
+}
+
+}  // namespace
+
+journal::ProcessMark this_process() {
+    static const journal::ProcessMark mark{.host = host(),
+                                           .boot = first_line("/proc/sys/kernel/random/boot_id"),
+                                           .pid = getpid(),
+                                           .started = start_time(getpid())};
+    return mark;
+}
+
+ProcessLife life_of(const journal::ProcessMark& mark) {
+    const auto self = this_process();
+    if (mark.host != self.host) return ProcessLife::unknown;
+    if (mark.boot != self.boot) return ProcessLife::dead;
+    const auto started = start_time(mark.pid);
+    return started != 0 && started == mark.started ? ProcessLife::alive : ProcessLife::dead;
+}
+
+}  // namespace assent

@@ -1,0 +1,268 @@
+#include "gate/session.hpp"
+
+#include "base/base32.hpp"
+#include "base/sha256.hpp"
+#include "base/test_point.hpp"
+#include "journal/encoding.hpp"
+
+#include <algorithm>
+
+namespace assent {
+namespace {
+
+// A snapshot is due when the journal since the last one has grown larger than it: so the bytes written
+// for snapshots stay in proportion to the journal, however long a thread gets.
+constexpr std::size_t snapshot_after_bytes = 256 * 1024;
+constexpr std::size_t task_bytes_max = 120;
+
+std::optional<ThreadStatus> status_after(const std::vector<journal::Event>& events) {
+    std::optional<ThreadStatus> status;
+    for (const auto& event : events) {
+        if (std::holds_alternative<journal::UserMessage>(event) || std::holds_alternative<journal::ModelSaid>(event)) {
+            status = ThreadStatus::active;
+        } else if (std::holds_alternative<journal::Aborted>(event)) {
+            status = ThreadStatus::aborted;
+        } else if (const auto* finished = std::get_if<journal::RunFinished>(&event)) {
+            status = finished->ok ? ThreadStatus::done : ThreadStatus::failed;
+        }
+    }
+    return status;
+}
+
+Result<std::vector<journal::Event>> read_row(const JournalRow& row) {
+    const auto header = journal::decode_header(row.header);
+    if (!header) return header.failure();
+    if (journal::body_digest(row.salt, row.body) != header->body_digest) {
+        return Failure{FailureKind::database,
+                       "a journal row was changed after it was written; restore the database from a copy"};
+    }
+    return journal::decode(row.body, header->first_number);
+}
+
+OpenApproval row_of(const std::string& thread_id, const journal::ThreadState& state, const journal::Asked& asked,
+                    UnixMillis at) {
+    const auto* call = state.find(asked.call);
+    const journal::Call fresh{.ref = asked.call, .tool = asked.tool};
+    journal::Ask ask{.asked = asked, .asked_at = at};
+    return {.turn = asked.call.turn,
+            .position = asked.call.position,
+            .ask_no = asked.ask_no,
+            .kind = asked.kind,
+            .guard = asked.guard,
+            .digest = asked.binding,
+            .deadline = asked.deadline,
+            .question = journal::encode_question(approval_of(thread_id, call == nullptr ? fresh : *call, ask))};
+}
+
+}  // namespace
+
+ThreadSession::ThreadSession(Checkpointer& store, std::string thread_id, const Clock& clock, Random& random)
+    : store_(store), thread_id_(std::move(thread_id)), clock_(clock), random_(random) {}
+
+std::string ThreadSession::random_hex(std::size_t bytes) {
+    std::vector<std::uint8_t> raw(bytes);
+    random_.fill(raw);
+    return hex(raw);
+}
+
+Result<bool> ThreadSession::refresh() {
+    auto head = store_.find_thread(thread_id_);
+    if (!head) return head.failure();
+    if (!head->has_value()) return false;
+    if ((*head)->head == pos_) return true;
+    if (pos_ == 0) {
+        auto snapshot = store_.snapshot(thread_id_);
+        if (!snapshot) return snapshot.failure();
+        if (snapshot->has_value() && (*snapshot)->version == journal::snapshot_version) {
+            if (auto state = journal::decode_state((*snapshot)->state); state) {
+                state_ = std::move(state).value();
+                pos_ = (*snapshot)->pos;
+                snapshot_bytes_ = (*snapshot)->state.size();
+            }
+        }
+    }
+    auto rows = store_.load(thread_id_, pos_);
+    if (!rows) return rows.failure();
+    for (const auto& row : *rows) {
+        auto events = read_row(row);
+        if (!events) return events.failure();
+        take_in(*events, row.at);
+        pos_ = row.pos;
+        bytes_since_snapshot_ += row.body.size();
+    }
+    return true;
+}
+
+void ThreadSession::take_in(const std::vector<journal::Event>& events, UnixMillis at) {
+    for (const auto& event : events) journal::apply(state_, event, at);
+}
+
+Result<AppendResult> ThreadSession::append(const Change& change) {
+    Append append{.thread_id = thread_id_,
+                  .create = change.create,
+                  .lease = change.lease,
+                  .fence = fence_,
+                  .at = clock_.now(),
+                  .status = status_after(change.events),
+                  .closes = change.closes,
+                  .closes_late = change.closes_late,
+                  .closes_call = change.closes_call,
+                  .closes_thread = change.closes_thread,
+                  .schemas = change.schemas};
+    if (change.expects_seq) append.expected_seq = state_.seq;
+    random_.fill(append.command);
+    if (!change.events.empty()) {
+        std::array<std::uint8_t, 16> salt{};
+        random_.fill(salt);
+        append.salt.assign(reinterpret_cast<const char*>(salt.data()), salt.size());
+        append.body = journal::encode(change.events);
+    }
+    // Questions show their call as it is after the events before them.
+    journal::ThreadState preview;
+    preview.calls = state_.calls;
+    for (const auto& event : change.events) {
+        append.kinds.emplace_back(journal::kind_of(event));
+        if (const auto* said = std::get_if<journal::UserMessage>(&event))
+            append.task = said->text.substr(0, task_bytes_max);
+        if (const auto* asked = std::get_if<journal::Asked>(&event)) {
+            append.opens.push_back(row_of(thread_id_, preview, *asked, append.at));
+        } else {
+            journal::apply(preview, event, append.at);
+        }
+    }
+    auto result = store_append(append);
+    if (!result || result->status != AppendStatus::done) return result;
+
+    if (change.lease == LeaseUse::take) fence_ = result->fence;
+    if (change.lease == LeaseUse::take) held_ = true;
+    if (change.lease == LeaseUse::give_back) held_ = false;
+    // A session that was never read is only used for this append: there is no state to keep up.
+    if (!change.expects_seq && pos_ == 0) return result;
+    const auto seq_expected = state_.seq + static_cast<std::int64_t>(change.events.size());
+    if (result->seq != seq_expected) {
+        // Others appended in between: read theirs and ours in the stored order.
+        if (auto read = refresh(); !read) return read.failure();
+        return result;
+    }
+    auto number = result->first_number;
+    for (auto event : change.events) {
+        if (auto* asked = std::get_if<journal::Asked>(&event)) asked->number = number++;
+        journal::apply(state_, event, append.at);
+    }
+    pos_ = result->pos;
+    keep_snapshot_if_due(append.body.size());
+    return result;
+}
+
+Result<AppendResult> ThreadSession::store_append(const Append& append) {
+    const std::string name = append.kinds.empty() ? "lease" : append.kinds.front();
+    test_point(("before:" + name).c_str());
+    auto result = store_.append(append);
+    if (result && result->status == AppendStatus::uncertain) {
+        // Only the store itself knows whether it was kept: look for our command.
+        auto rows = store_.load(thread_id_, pos_);
+        if (!rows) return rows.failure();
+        const auto found =
+            std::find_if(rows->begin(), rows->end(), [&](const auto& row) { return row.command == append.command; });
+        if (found == rows->end())
+            return Failure{FailureKind::database, "the store did not keep the last change; try again"};
+        const auto header = journal::decode_header(found->header);
+        if (!header) return header.failure();
+        auto head = store_.find_thread(thread_id_);
+        if (!head) return head.failure();
+        result->status = AppendStatus::done;
+        result->seq = found->seq;
+        result->pos = found->pos;
+        result->first_number = header->first_number;
+        result->fence = head->has_value() ? (*head)->fence : append.fence;
+    }
+    test_point(("after:" + name).c_str());
+    return result;
+}
+
+void ThreadSession::keep_snapshot_if_due(std::size_t bytes_added) {
+    bytes_since_snapshot_ += bytes_added;
+    if (!held_ || bytes_since_snapshot_ < std::max(snapshot_after_bytes, snapshot_bytes_)) return;
+    Snapshot snapshot{
+        .seq = state_.seq, .pos = pos_, .version = journal::snapshot_version, .state = journal::encode_state(state_)};
+    snapshot_bytes_ = snapshot.state.size();
+    bytes_since_snapshot_ = 0;
+    // A cache: without it the journal is read.
+    (void)store_.keep_snapshot(thread_id_, snapshot);
+}
+
+Result<void> ThreadSession::give_back() {
+    if (!held_) return {};
+    held_ = false;
+    return store_.give_back(thread_id_, fence_);
+}
+
+Approval approval_of(const std::string& thread_id, const journal::Call& call, const journal::Ask& ask) {
+    const auto& asked = ask.asked;
+    Approval approval{.number = asked.number,
+                      .kind = asked.kind,
+                      .thread = thread_id,
+                      .turn = asked.call.turn,
+                      .position = asked.call.position,
+                      .ask_no = asked.ask_no,
+                      .tool = asked.tool,
+                      .tool_call_id = call.proposed.id,
+                      .arguments = asked.arguments,
+                      .digest = asked.binding,
+                      .guard = asked.guard,
+                      .guard_version = asked.guard_version,
+                      .reason = asked.reason,
+                      .question = asked.question,
+                      .schema = asked.schema,
+                      .state = ask.state,
+                      .asked_at = ask.asked_at,
+                      .deadline = asked.deadline,
+                      .use_by_ms = asked.use_by_ms,
+                      .decided_by = ask.decided_by,
+                      .decided_at = ask.decided_at,
+                      .attempt = asked.attempt};
+    if (call.proposed.arguments != asked.arguments) approval.arguments_raw = call.proposed.arguments;
+    if (ask.answer) approval.decision = ask.answer->decision;
+    if (ask.state == ApprovalState::approved && asked.use_by_ms) approval.use_by = *ask.decided_at + *asked.use_by_ms;
+    for (const auto& attempt : call.attempts) {
+        if (attempt.id != asked.attempt) continue;
+        approval.process = "process " + std::to_string(attempt.process.pid) + " on " + attempt.process.host;
+    }
+    if (asked.number != 0) {
+        Digest digest{};
+        const auto raw = unhex(asked.binding);
+        std::copy_n(raw.begin(), std::min(raw.size(), digest.size()), digest.begin());
+        approval.id = public_id(asked.number, digest);
+    }
+    return approval;
+}
+
+Result<void> walk_thread(Checkpointer& store, const std::string& thread_id,
+                         const std::function<void(const journal::ThreadState&, const journal::Event&, const JournalRow&,
+                                                  const std::string& hash)>& visit) {
+    auto head = store.find_thread(thread_id);
+    if (!head) return head.failure();
+    if (!head->has_value()) return Failure{FailureKind::unknown_thread, "no thread is called " + thread_id};
+    auto rows = store.load(thread_id, 0);
+    if (!rows) return rows.failure();
+    journal::ThreadState state;
+    Digest hash{};
+    for (const auto& row : *rows) {
+        auto events = read_row(row);
+        if (!events) return events.failure();
+        hash = journal::chain(hash, row.header);
+        const auto text = hex(hash);
+        for (const auto& event : *events) {
+            journal::apply(state, event, row.at);
+            visit(state, event, row, text);
+        }
+    }
+    // A row that came after the head was read is not counted against the chain.
+    if (!rows->empty() && rows->back().pos == (*head)->head && hash != (*head)->hash) {
+        return Failure{FailureKind::database, "the journal of thread " + thread_id +
+                                                  " does not fit its chain; restore the database from a copy"};
+    }
+    return {};
+}
+
+}  // namespace assent

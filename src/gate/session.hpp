@@ -1,0 +1,72 @@
+// One thread of a store, loaded: its state, and appends with their preconditions.
+#pragma once
+
+#include "journal/thread.hpp"
+
+#include <assent/checkpointer.hpp>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assent {
+
+/// What to append, in terms of events. Questions among them open their approvals.
+struct Change {
+    std::vector<journal::Event> events;
+    LeaseUse lease = LeaseUse::keep;
+    bool expects_seq = true;  ///< Only if nothing was appended since the state was read.
+    bool create = false;
+    std::vector<std::int64_t> closes;
+    bool closes_late = false;
+    std::optional<std::pair<int, int>> closes_call;
+    bool closes_thread = false;
+    std::vector<std::pair<std::string, std::string>> schemas;
+};
+
+class ThreadSession {
+public:
+    ThreadSession(Checkpointer& store, std::string thread_id, const Clock& clock, Random& random);
+
+    /// Reads what was appended since. False if the thread does not exist.
+    Result<bool> refresh();
+    /// One durable append. After `done` the state holds its events; after any other status it is as
+    /// before. An uncertain commit is looked up and comes out as done or as a failure.
+    Result<AppendResult> append(const Change& change);
+    /// Gives the thread back without an event.
+    Result<void> give_back();
+
+    [[nodiscard]] const journal::ThreadState& state() const noexcept { return state_; }
+    [[nodiscard]] const std::string& id() const noexcept { return thread_id_; }
+    [[nodiscard]] bool held() const noexcept { return held_; }
+    [[nodiscard]] UnixMillis now() const { return clock_.now(); }
+    [[nodiscard]] std::string random_hex(std::size_t bytes);
+
+private:
+    Result<AppendResult> store_append(const Append& append);
+    void take_in(const std::vector<journal::Event>& events, UnixMillis at);
+    void keep_snapshot_if_due(std::size_t bytes_added);
+
+    Checkpointer& store_;
+    std::string thread_id_;
+    const Clock& clock_;
+    Random& random_;
+    journal::ThreadState state_;
+    std::int64_t pos_ = 0;
+    std::int64_t fence_ = 0;
+    bool held_ = false;
+    std::size_t bytes_since_snapshot_ = 0;
+    std::size_t snapshot_bytes_ = 0;
+};
+
+/// The approval of a question as people see it.
+[[nodiscard]] Approval approval_of(const std::string& thread_id, const journal::Call& call, const journal::Ask& ask);
+
+/// Reads every row of a thread from its beginning and gives each event with its row to `visit`, with
+/// the state after it. Checks the chain. Failure kinds unknown_thread, database.
+Result<void> walk_thread(Checkpointer& store, const std::string& thread_id,
+                         const std::function<void(const journal::ThreadState&, const journal::Event&, const JournalRow&,
+                                                  const std::string& hash)>& visit);
+
+}  // namespace assent

@@ -1,0 +1,224 @@
+// What happened in a thread, as stored. Append-only: names and meanings never change; a new meaning
+// is a new event or a new encoding version.
+#pragma once
+
+#include <assent/approval.hpp>
+#include <assent/model.hpp>
+#include <assent/verdict.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace assent::journal {
+
+/// A call by its place: turn of the model in the thread (from 1), position in the turn (from 0).
+struct CallRef {
+    int turn = 0;
+    int position = 0;
+    bool operator==(const CallRef&) const = default;
+};
+
+/// A proposed call as recorded. `arguments_hex` holds the model's bytes when they are no UTF-8.
+struct RecordedCall {
+    std::string tool;
+    std::optional<std::string> id;
+    std::string arguments;
+    std::string arguments_hex;
+    bool operator==(const RecordedCall&) const = default;
+};
+
+struct GuardVerdict {
+    std::string guard;
+    std::string version;
+    Verdict verdict = Verdict::deny;
+    std::string reason;
+    bool operator==(const GuardVerdict&) const = default;
+};
+
+/// A tool as known when a thread was prompted: an edit from outside may name it.
+struct KnownTool {
+    std::string name;
+    std::string schema;  ///< SHA-256 of its schema text, hex; empty: any object.
+    bool operator==(const KnownTool&) const = default;
+};
+
+/// What a thread runs with, recorded at its first prompt and on change.
+struct Configured {
+    std::string settings;  ///< The host's own, JSON text of an object or empty.
+    std::vector<KnownTool> tools;
+    bool operator==(const Configured&) const = default;
+};
+
+struct UserMessage {
+    std::string text;
+    std::string by;
+    bool operator==(const UserMessage&) const = default;
+};
+
+struct ModelSaid {
+    int turn = 0;
+    std::string text;
+    std::vector<RecordedCall> calls;
+    std::string stop_reason;
+    std::int64_t input_tokens = 0;
+    std::int64_t output_tokens = 0;
+    bool operator==(const ModelSaid&) const = default;
+};
+
+/// The arguments a call would run with: validated, defaults filled in, replacements applied.
+struct Prepared {
+    CallRef call;
+    std::string arguments;
+    bool operator==(const Prepared&) const = default;
+};
+
+/// A call that ended before it could be judged: malformed, unknown tool, over a limit.
+struct Refused {
+    CallRef call;
+    std::string text;
+    bool operator==(const Refused&) const = default;
+};
+
+struct Judged {
+    CallRef call;
+    Verdict verdict = Verdict::deny;
+    std::vector<GuardVerdict> guards;
+    std::string text;  ///< On a denial: what the model is told.
+    bool operator==(const Judged&) const = default;
+};
+
+/// A question to a person. `number` is given by the store and not part of the encoding.
+struct Asked {
+    std::int64_t number = 0;
+    CallRef call;
+    int ask_no = 0;
+    ApprovalKind kind = ApprovalKind::approve;
+    std::string tool;
+    std::string arguments;
+    std::string guard;
+    std::string guard_version;
+    std::string reason;
+    Question question;
+    std::string binding;  ///< SHA-256 of everything a decision is bound to, hex.
+    std::string schema;   ///< SHA-256 of the tool's schema text, hex; empty: any object.
+    std::optional<std::int64_t> deadline;
+    std::optional<std::int64_t> use_by_ms;  ///< How long an approval may be used after the answer.
+    std::string attempt;                    ///< Kind unknown: the attempt in doubt.
+    bool idempotent = false;
+    bool operator==(const Asked&) const = default;
+};
+
+/// A person's answer. `arguments` of an edit are complete: already merged and checked.
+struct Answered {
+    std::int64_t number = 0;
+    CallRef call;
+    DecisionKind decision = DecisionKind::deny;
+    std::string tool;
+    std::string arguments;
+    std::string message;
+    std::string text;  ///< Deny and respond: what the model is told.
+    std::string by;
+    std::string signed_in;
+    std::string shown;   ///< SHA-256 of what the person decided on (the binding), hex.
+    std::string answer;  ///< SHA-256 of the decision's content, to tell the same answer again.
+    bool operator==(const Answered&) const = default;
+};
+
+/// The process that started calls, as far as it can be told apart from every other.
+struct ProcessMark {
+    std::string host;
+    std::string boot;
+    std::int64_t pid = 0;
+    std::int64_t started = 0;  ///< Start time in the kernel's clock ticks.
+    bool operator==(const ProcessMark&) const = default;
+};
+
+struct Start {
+    CallRef call;
+    std::string attempt;
+    std::string arguments_sha256;
+    bool operator==(const Start&) const = default;
+};
+
+struct Claimed {
+    std::vector<Start> starts;
+    ProcessMark process;
+    bool operator==(const Claimed&) const = default;
+};
+
+/// Claimed, and provably not started.
+struct Released {
+    std::string attempt;
+    std::string reason;
+    bool operator==(const Released&) const = default;
+};
+
+struct Finished {
+    std::string attempt;
+    OutcomeKind outcome = OutcomeKind::failed;
+    ToolResult result;
+    bool operator==(const Finished&) const = default;
+};
+
+/// The process of an attempt is gone and nobody knows how the call ended.
+struct Doubted {
+    std::string attempt;
+    std::string reason;
+    bool may_run_again = false;  ///< The tool is idempotent: no person needs to decide.
+    bool operator==(const Doubted&) const = default;
+};
+
+/// An outcome that came after the call was doubted. Changes nothing decided since.
+struct LateFinished {
+    std::string attempt;
+    OutcomeKind outcome = OutcomeKind::failed;
+    ToolResult result;
+    bool operator==(const LateFinished&) const = default;
+};
+
+struct Resolved {
+    std::int64_t number = 0;
+    CallRef call;
+    Resolution how = Resolution::fail;
+    std::string text;
+    std::string by;
+    std::string signed_in;
+    bool operator==(const Resolved&) const = default;
+};
+
+struct Withdrawn {
+    std::int64_t number = 0;
+    std::string reason;
+    bool operator==(const Withdrawn&) const = default;
+};
+
+struct TimedOut {
+    std::int64_t number = 0;
+    std::string text;
+    bool operator==(const TimedOut&) const = default;
+};
+
+struct Aborted {
+    std::string reason;
+    std::string by;
+    bool operator==(const Aborted&) const = default;
+};
+
+struct RunFinished {
+    bool ok = false;
+    std::string failure_kind;
+    std::string message;
+    bool operator==(const RunFinished&) const = default;
+};
+
+using Event =
+    std::variant<Configured, UserMessage, ModelSaid, Prepared, Refused, Judged, Asked, Answered, Claimed, Released,
+                 Finished, Doubted, LateFinished, Resolved, Withdrawn, TimedOut, Aborted, RunFinished>;
+
+/// The stored name of an event's kind, such as "model_turn".
+[[nodiscard]] std::string_view kind_of(const Event& event) noexcept;
+
+}  // namespace assent::journal

@@ -1,0 +1,368 @@
+#include "journal/thread.hpp"
+
+#include <algorithm>
+
+namespace assent::journal {
+namespace {
+
+constexpr std::string_view default_abort_reason = "aborted by host";
+
+std::string reason_or_default(const std::string& reason) {
+    return reason.empty() ? std::string(default_abort_reason) : reason;
+}
+
+void end(Call& call, OutcomeKind outcome, std::string text, bool is_error) {
+    call.stage = CallStage::ended;
+    call.outcome = outcome;
+    call.result = {.text = std::move(text), .is_error = is_error};
+    for (auto& attempt : call.attempts) attempt.open = false;
+}
+
+void close_asks(Call& call, ApprovalState state, UnixMillis at) {
+    for (auto& ask : call.approvals) {
+        if (ask.state != ApprovalState::open) continue;
+        ask.state = state;
+        ask.decided_at = at;
+    }
+}
+
+bool has_open_ask(const Call& call) {
+    return std::any_of(call.approvals.begin(), call.approvals.end(),
+                       [](const Ask& ask) { return ask.state == ApprovalState::open; });
+}
+
+Ask* find_ask(Call& call, std::int64_t number) {
+    const auto found = std::find_if(call.approvals.begin(), call.approvals.end(),
+                                    [&](const Ask& ask) { return ask.asked.number == number; });
+    return found == call.approvals.end() ? nullptr : &*found;
+}
+
+// When the last call of a turn has ended, its results join the conversation, in the model's order.
+void close_turn_if_all_ended(ThreadState& state) {
+    const bool ended = std::all_of(state.calls.begin(), state.calls.end(),
+                                   [](const Call& call) { return call.stage == CallStage::ended; });
+    if (state.turn_open && !ended) return;
+    if (state.turn_open) {
+        for (const auto& call : state.calls) {
+            Message message{.role = Role::tool,
+                            .text = call.result.text,
+                            .tool = call.tool,
+                            .tool_call_id = call.proposed.id,
+                            .is_error = call.result.is_error};
+            if (call.arguments != call.proposed.arguments) message.used_arguments = call.arguments;
+            state.messages.push_back(std::move(message));
+        }
+        state.turn_open = false;
+    }
+    if (state.aborted && state.running) {
+        state.messages.push_back(
+            {.role = Role::assistant, .text = "Conversation aborted: " + reason_or_default(state.aborted->reason)});
+        state.running = false;
+    }
+}
+
+class Applier {
+public:
+    Applier(ThreadState& state, UnixMillis at) : state_(state), at_(at) {}
+
+    void operator()(const Configured& event) { state_.configured = event; }
+
+    void operator()(const UserMessage& event) {
+        state_.messages.push_back({.role = Role::user, .text = event.text});
+        state_.running = true;
+        state_.status = ThreadStatus::active;
+        state_.aborted.reset();
+        state_.finished.reset();
+        state_.run_turns = 0;
+        state_.run_calls = 0;
+    }
+
+    void operator()(const ModelSaid& event) {
+        Message message{.role = Role::assistant, .text = event.text};
+        state_.calls.clear();
+        for (std::size_t i = 0; i < event.calls.size(); ++i) {
+            const auto& proposed = event.calls[i];
+            message.calls.push_back({.tool = proposed.tool, .id = proposed.id, .arguments = proposed.arguments});
+            state_.calls.push_back(
+                {.ref = {event.turn, static_cast<int>(i)}, .proposed = proposed, .tool = proposed.tool});
+        }
+        state_.messages.push_back(std::move(message));
+        state_.turns = event.turn;
+        ++state_.run_turns;
+        state_.run_calls += static_cast<int>(event.calls.size());
+        state_.turn_open = !event.calls.empty();
+        state_.status = ThreadStatus::active;
+        state_.finished.reset();
+    }
+
+    void operator()(const Prepared& event) {
+        if (auto* call = state_.find(event.call)) call->arguments = event.arguments;
+    }
+
+    void operator()(const Refused& event) {
+        if (auto* call = state_.find(event.call)) end(*call, OutcomeKind::failed, event.text, true);
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const Judged& event) {
+        auto* call = state_.find(event.call);
+        if (call == nullptr || call->stage == CallStage::ended) return;
+        call->verdicts = event.guards;
+        switch (event.verdict) {
+            case Verdict::allow:
+                call->stage = CallStage::ready;
+                break;
+            case Verdict::ask:
+                call->stage = CallStage::asked;
+                break;
+            case Verdict::deny:
+                close_asks(*call, ApprovalState::withdrawn, at_);
+                end(*call, OutcomeKind::denied, event.text, true);
+        }
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const Asked& event) {
+        auto* call = state_.find(event.call);
+        if (call == nullptr) return;
+        call->asks = std::max(call->asks, event.ask_no);
+        std::erase(call->satisfied, event.guard);
+        call->stage = event.kind == ApprovalKind::unknown ? CallStage::unknown : CallStage::asked;
+        call->approvals.push_back({.asked = event, .asked_at = at_});
+    }
+
+    void operator()(const Answered& event) {
+        auto* call = state_.find(event.call);
+        auto* ask = call == nullptr ? nullptr : find_ask(*call, event.number);
+        if (ask == nullptr || ask->state != ApprovalState::open) return;
+        ask->answer = event;
+        ask->decided_by = event.by;
+        ask->decided_at = at_;
+        const auto guard = ask->asked.guard;
+        switch (event.decision) {
+            case DecisionKind::approve:
+                ask->state = ApprovalState::approved;
+                call->satisfied.push_back(guard);
+                if (call->stage == CallStage::asked && !has_open_ask(*call)) call->stage = CallStage::ready;
+                break;
+            case DecisionKind::edit:
+                ask->state = ApprovalState::edited;
+                call->satisfied.clear();
+                if (event.tool == call->tool) call->satisfied.push_back(guard);
+                call->tool = event.tool;
+                call->arguments = event.arguments;
+                call->edited = true;
+                call->stage = CallStage::edited;
+                break;
+            case DecisionKind::deny:
+                ask->state = ApprovalState::denied;
+                close_asks(*call, ApprovalState::withdrawn, at_);
+                end(*call, OutcomeKind::denied, event.text, true);
+                break;
+            case DecisionKind::respond:
+                ask->state = ApprovalState::answered;
+                close_asks(*call, ApprovalState::withdrawn, at_);
+                end(*call, OutcomeKind::answered, event.text, false);
+        }
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const Claimed& event) {
+        for (const auto& start : event.starts) {
+            auto* call = state_.find(start.call);
+            if (call == nullptr) continue;
+            call->stage = CallStage::claimed;
+            call->ran = true;
+            call->attempts.push_back({.id = start.attempt, .process = event.process, .at = at_});
+        }
+    }
+
+    void operator()(const Released& event) {
+        auto* call = state_.find_attempt(event.attempt);
+        if (call == nullptr || !newest_open(*call, event.attempt)) return;
+        call->attempts.pop_back();
+        call->ran = !call->attempts.empty();
+        call->stage = CallStage::ready;
+        if (state_.aborted) end(*call, OutcomeKind::cancelled, aborted_text(state_.aborted->reason), true);
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const Finished& event) {
+        auto* call = state_.find_attempt(event.attempt);
+        if (call == nullptr || !newest_open(*call, event.attempt)) return;
+        end(*call, event.outcome, event.result.text, event.result.is_error);
+        call->result = event.result;
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const Doubted& event) {
+        auto* call = state_.find_attempt(event.attempt);
+        if (call == nullptr || !newest_open(*call, event.attempt)) return;
+        call->attempts.back().open = false;
+        call->stage = event.may_run_again ? CallStage::ready : CallStage::unknown;
+        if (state_.aborted) end_unknown(*call);
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const LateFinished& event) {
+        auto* call = state_.find_attempt(event.attempt);
+        // Nothing was decided about the doubt yet, so the truth may still settle it.
+        if (call == nullptr || call->stage != CallStage::unknown || call->attempts.back().id != event.attempt) return;
+        close_asks(*call, ApprovalState::withdrawn, at_);
+        end(*call, event.outcome, event.result.text, event.result.is_error);
+        call->result = event.result;
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const Resolved& event) {
+        auto* call = state_.find(event.call);
+        auto* ask = call == nullptr ? nullptr : find_ask(*call, event.number);
+        if (ask == nullptr || ask->state != ApprovalState::open) return;
+        ask->state = ApprovalState::resolved;
+        ask->resolution = event.how;
+        ask->decided_by = event.by;
+        ask->decided_at = at_;
+        switch (event.how) {
+            case Resolution::done:
+                end(*call, OutcomeKind::done, event.text, false);
+                break;
+            case Resolution::fail:
+                end(*call, OutcomeKind::failed, event.text, true);
+                break;
+            case Resolution::retry:
+                call->stage = CallStage::ready;
+                break;
+        }
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const Withdrawn& event) {
+        for (auto& call : state_.calls) {
+            if (auto* ask = find_ask(call, event.number); ask != nullptr && ask->state == ApprovalState::open) {
+                ask->state = ApprovalState::withdrawn;
+                ask->decided_at = at_;
+            }
+        }
+    }
+
+    void operator()(const TimedOut& event) {
+        for (auto& call : state_.calls) {
+            auto* ask = find_ask(call, event.number);
+            if (ask == nullptr || ask->state != ApprovalState::open) continue;
+            ask->state = ApprovalState::timed_out;
+            ask->decided_at = at_;
+            close_asks(call, ApprovalState::withdrawn, at_);
+            end(call, OutcomeKind::timed_out, event.text, true);
+        }
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const Aborted& event) {
+        state_.aborted = event;
+        state_.status = ThreadStatus::aborted;
+        for (auto& call : state_.calls) {
+            close_asks(call, ApprovalState::aborted, at_);
+            if (call.stage == CallStage::ended || call.stage == CallStage::claimed) continue;
+            if (call.stage == CallStage::unknown) {
+                end_unknown(call);
+            } else {
+                end(call, OutcomeKind::cancelled, aborted_text(event.reason), true);
+            }
+        }
+        if (!state_.turn_open) state_.running = true;  // so that the terminal message is written
+        close_turn_if_all_ended(state_);
+    }
+
+    void operator()(const RunFinished& event) {
+        state_.finished = event;
+        state_.status = event.ok ? ThreadStatus::done : ThreadStatus::failed;
+        // A failed run can be resumed: its next step stays what it was.
+        if (event.ok) state_.running = false;
+    }
+
+private:
+    static bool newest_open(const Call& call, const std::string& attempt) {
+        return !call.attempts.empty() && call.attempts.back().id == attempt && call.attempts.back().open;
+    }
+    static void end_unknown(Call& call) {
+        end(call, OutcomeKind::unknown, "It is not known whether this call ran to its end.", true);
+    }
+
+    ThreadState& state_;
+    UnixMillis at_;
+};
+
+}  // namespace
+
+std::string aborted_text(const std::string& reason) {
+    return "aborted: " + reason_or_default(reason);
+}
+
+const Call* ThreadState::find(const CallRef& ref) const noexcept {
+    const auto found = std::find_if(calls.begin(), calls.end(), [&](const Call& call) { return call.ref == ref; });
+    return found == calls.end() ? nullptr : &*found;
+}
+
+Call* ThreadState::find(const CallRef& ref) noexcept {
+    return const_cast<Call*>(std::as_const(*this).find(ref));
+}
+
+const Call* ThreadState::find_attempt(const std::string& attempt) const noexcept {
+    for (const auto& call : calls) {
+        for (const auto& known : call.attempts) {
+            if (known.id == attempt) return &call;
+        }
+    }
+    return nullptr;
+}
+
+Call* ThreadState::find_attempt(const std::string& attempt) noexcept {
+    return const_cast<Call*>(std::as_const(*this).find_attempt(attempt));
+}
+
+const Ask* ThreadState::find_ask(std::int64_t number) const noexcept {
+    for (const auto& call : calls) {
+        for (const auto& ask : call.approvals) {
+            if (ask.asked.number == number) return &ask;
+        }
+    }
+    return nullptr;
+}
+
+void apply(ThreadState& state, const Event& event, UnixMillis at) {
+    std::visit(Applier(state, at), event);
+    ++state.seq;
+}
+
+NextStep next(const ThreadState& state) {
+    if (!state.running) return Done{};
+    if (!state.turn_open) return CallModel{};
+    JudgeCalls judge;
+    StartCalls start;
+    Wait wait;
+    for (const auto& call : state.calls) {
+        switch (call.stage) {
+            case CallStage::proposed:
+            case CallStage::edited:
+                judge.calls.push_back(call.ref);
+                break;
+            case CallStage::ready:
+                start.calls.push_back(call.ref);
+                break;
+            case CallStage::claimed:
+                ++wait.running;
+                break;
+            case CallStage::asked:
+            case CallStage::unknown:
+                ++wait.people;
+                break;
+            case CallStage::ended:
+                break;
+        }
+    }
+    if (!judge.calls.empty()) return judge;
+    if (!start.calls.empty()) return start;
+    return wait;
+}
+
+}  // namespace assent::journal

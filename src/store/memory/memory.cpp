@@ -1,0 +1,202 @@
+#include <assent/memory.hpp>
+
+#include "journal/encoding.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace assent {
+
+struct MemoryCheckpointer::State {
+    struct Thread {
+        ThreadHead head;
+        std::vector<JournalRow> rows;
+        std::optional<Snapshot> snapshot;
+    };
+
+    std::mutex mutex;
+    std::map<std::string, Thread> threads;
+    std::map<std::int64_t, OpenApproval> open;
+    std::map<std::int64_t, std::string> places;  // thread of each number ever given
+    std::map<std::string, std::string> schemas;
+    std::int64_t positions = 0;
+
+    std::int64_t next_number() const { return places.empty() ? 1 : places.rbegin()->first + 1; }
+
+    // What stops this append, if anything does.
+    AppendStatus check(const Append& append, const ThreadHead& head) const {
+        if (append.lease == LeaseUse::take && head.runner != 0) return AppendStatus::leased;
+        const bool owns = append.lease == LeaseUse::keep || append.lease == LeaseUse::give_back;
+        if (owns && append.fence != head.fence) return AppendStatus::fenced;
+        if (append.expected_seq && *append.expected_seq != head.seq) return AppendStatus::conflict;
+        for (const auto number : append.closes) {
+            const auto found = open.find(number);
+            if (found == open.end() || found->second.thread_id != append.thread_id) return AppendStatus::closed;
+            const auto& deadline = found->second.deadline;
+            if (!append.closes_late && deadline && *deadline <= append.at) return AppendStatus::expired;
+        }
+        return AppendStatus::done;
+    }
+
+    void close_approvals(const Append& append) {
+        for (const auto number : append.closes) open.erase(number);
+        std::erase_if(open, [&](const auto& entry) {
+            const auto& row = entry.second;
+            if (row.thread_id != append.thread_id) return false;
+            return append.closes_thread ||
+                   (append.closes_call && std::pair(row.turn, row.position) == *append.closes_call);
+        });
+    }
+
+    void write_row(const Append& append, Thread& thread, std::int64_t first_number) {
+        auto& head = thread.head;
+        head.seq += static_cast<std::int64_t>(append.kinds.size());
+        JournalRow row{.pos = ++positions,
+                       .seq = head.seq,
+                       .prev = head.head,
+                       .command = append.command,
+                       .at = append.at,
+                       .salt = append.salt,
+                       .body = append.body};
+        row.header = journal::encode(journal::Header{.thread = append.thread_id,
+                                                     .seq = head.seq,
+                                                     .at = append.at,
+                                                     .kinds = append.kinds,
+                                                     .first_number = first_number,
+                                                     .body_digest = journal::body_digest(append.salt, append.body)});
+        head.hash = journal::chain(head.hash, row.header);
+        head.head = row.pos;
+        head.updated_at = append.at;
+        thread.rows.push_back(std::move(row));
+    }
+
+    ThreadHead seen(const Thread& thread) const {
+        auto head = thread.head;
+        head.runner_alive = head.runner != 0;
+        head.open = std::count_if(open.begin(), open.end(),
+                                  [&](const auto& entry) { return entry.second.thread_id == head.id; });
+        return head;
+    }
+};
+
+MemoryCheckpointer::MemoryCheckpointer() : state_(std::make_unique<State>()) {}
+MemoryCheckpointer::~MemoryCheckpointer() = default;
+
+Result<AppendResult> MemoryCheckpointer::append(const Append& append) {
+    const std::lock_guard lock(state_->mutex);
+    auto found = state_->threads.find(append.thread_id);
+    if (found == state_->threads.end()) {
+        if (!append.create) return AppendResult{.status = AppendStatus::unknown_thread};
+        State::Thread fresh;
+        fresh.head = {
+            .no = static_cast<std::int64_t>(state_->threads.size()) + 1, .id = append.thread_id, .task = append.task};
+        if (append.expected_seq.value_or(0) != 0) return AppendResult{.status = AppendStatus::conflict};
+        found = state_->threads.emplace(append.thread_id, std::move(fresh)).first;
+    }
+    auto& thread = found->second;
+    AppendResult result{.status = state_->check(append, thread.head)};
+    if (result.status == AppendStatus::leased) result.leased_by = "this process";
+    if (result.status != AppendStatus::done) return result;
+
+    if (append.lease == LeaseUse::take) {
+        ++thread.head.fence;
+        thread.head.runner = 1;
+    }
+    if (append.lease == LeaseUse::give_back) thread.head.runner = 0;
+    if (append.status) thread.head.status = *append.status;
+    state_->close_approvals(append);
+    result.first_number = state_->next_number();
+    auto number = result.first_number;
+    for (auto row : append.opens) {
+        row.number = number++;
+        row.thread = thread.head.no;
+        row.thread_id = append.thread_id;
+        row.asked_at = append.at;
+        state_->places.emplace(row.number, append.thread_id);
+        state_->open.emplace(row.number, std::move(row));
+    }
+    for (const auto& [digest, text] : append.schemas) state_->schemas.emplace(digest, text);
+    if (!append.kinds.empty()) state_->write_row(append, thread, result.first_number);
+    result.seq = thread.head.seq;
+    result.pos = thread.head.head;
+    result.fence = thread.head.fence;
+    return result;
+}
+
+Result<std::optional<ThreadHead>> MemoryCheckpointer::find_thread(const std::string& id) {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->threads.find(id);
+    if (found == state_->threads.end()) return std::optional<ThreadHead>();
+    return std::optional(state_->seen(found->second));
+}
+
+Result<std::vector<JournalRow>> MemoryCheckpointer::load(const std::string& thread_id, std::int64_t after) {
+    const std::lock_guard lock(state_->mutex);
+    std::vector<JournalRow> rows;
+    const auto found = state_->threads.find(thread_id);
+    if (found == state_->threads.end()) return rows;
+    for (const auto& row : found->second.rows) {
+        if (row.pos > after) rows.push_back(row);
+    }
+    return rows;
+}
+
+Result<std::vector<ThreadHead>> MemoryCheckpointer::threads() {
+    const std::lock_guard lock(state_->mutex);
+    std::vector<ThreadHead> heads;
+    for (const auto& [id, thread] : state_->threads) heads.push_back(state_->seen(thread));
+    std::sort(heads.begin(), heads.end(), [](const auto& a, const auto& b) { return a.no < b.no; });
+    return heads;
+}
+
+Result<std::vector<OpenApproval>> MemoryCheckpointer::open_approvals(const std::string& thread_id, std::int64_t after,
+                                                                     std::size_t limit) {
+    const std::lock_guard lock(state_->mutex);
+    std::vector<OpenApproval> rows;
+    for (auto at = state_->open.upper_bound(after); at != state_->open.end() && rows.size() < limit; ++at) {
+        if (thread_id.empty() || at->second.thread_id == thread_id) rows.push_back(at->second);
+    }
+    return rows;
+}
+
+Result<std::optional<ApprovalPlace>> MemoryCheckpointer::find_approval(std::int64_t number) {
+    const std::lock_guard lock(state_->mutex);
+    const auto place = state_->places.find(number);
+    if (place == state_->places.end()) return std::optional<ApprovalPlace>();
+    ApprovalPlace found{.thread_id = place->second};
+    if (const auto open = state_->open.find(number); open != state_->open.end()) found.open = open->second;
+    return std::optional(std::move(found));
+}
+
+Result<std::string> MemoryCheckpointer::schema(const std::string& digest) {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->schemas.find(digest);
+    if (found == state_->schemas.end()) {
+        return Failure{FailureKind::database, "the schema of this approval is not stored; the database is damaged"};
+    }
+    return found->second;
+}
+
+Result<std::optional<Snapshot>> MemoryCheckpointer::snapshot(const std::string& thread_id) {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->threads.find(thread_id);
+    if (found == state_->threads.end()) return std::optional<Snapshot>();
+    return found->second.snapshot;
+}
+
+Result<void> MemoryCheckpointer::keep_snapshot(const std::string& thread_id, const Snapshot& snapshot) {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->threads.find(thread_id);
+    if (found != state_->threads.end()) found->second.snapshot = snapshot;
+    return {};
+}
+
+Result<void> MemoryCheckpointer::give_back(const std::string& thread_id, std::int64_t fence) {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->threads.find(thread_id);
+    if (found != state_->threads.end() && found->second.head.fence == fence) found->second.head.runner = 0;
+    return {};
+}
+
+}  // namespace assent

@@ -1,0 +1,76 @@
+#include "store/sqlite/migrations.hpp"
+
+#include <array>
+
+namespace assent::sqlite {
+namespace {
+
+constexpr std::int64_t application_id = 0x41534e54;  // "ASNT"
+
+// Step n makes version n of version n - 1. Steps are never changed once released.
+//
+// What makes appends fast is the small number of distinct pages one touches: journal rows stand in
+// global order without a second index, the thread row holds the head, each row the previous position.
+constexpr std::array migrations{
+    R"sql(
+CREATE TABLE schema_version(version INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+CREATE TABLE thread(
+  no INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, status INTEGER NOT NULL, seq INTEGER NOT NULL,
+  head INTEGER NOT NULL, hash BLOB NOT NULL, fence INTEGER NOT NULL, runner INTEGER,
+  task TEXT NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+CREATE TABLE journal(
+  pos INTEGER PRIMARY KEY, thread INTEGER NOT NULL, seq INTEGER NOT NULL, prev INTEGER NOT NULL,
+  cmd BLOB NOT NULL, at INTEGER NOT NULL, header BLOB NOT NULL, salt BLOB, body BLOB) STRICT;
+CREATE TABLE approval(
+  no INTEGER PRIMARY KEY, thread INTEGER NOT NULL, turn INTEGER NOT NULL, position INTEGER NOT NULL,
+  ask_no INTEGER NOT NULL, kind INTEGER NOT NULL, guard TEXT NOT NULL, digest BLOB NOT NULL,
+  deadline INTEGER, at INTEGER NOT NULL, question BLOB NOT NULL) STRICT;
+CREATE TABLE approval_ref(no INTEGER PRIMARY KEY, thread INTEGER NOT NULL, pos INTEGER NOT NULL) STRICT;
+CREATE INDEX approval_thread ON approval(thread);
+CREATE INDEX approval_deadline ON approval(deadline) WHERE deadline IS NOT NULL;
+CREATE TABLE schema_text(digest TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE snapshot(
+  thread INTEGER PRIMARY KEY, seq INTEGER NOT NULL, pos INTEGER NOT NULL, version INTEGER NOT NULL,
+  state BLOB NOT NULL) STRICT;
+CREATE TABLE runner(
+  no INTEGER PRIMARY KEY, boot TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
+)sql",
+};
+
+Failure foreign(const std::string& path) {
+    return {FailureKind::database, "the database " + path + " belongs to another program; give another path"};
+}
+
+}  // namespace
+
+Result<void> migrate(Database& database, const std::string& path, bool read_only) {
+    const auto identity = database.pragma("PRAGMA application_id");
+    const auto version = database.pragma("PRAGMA user_version");
+    const bool empty = database.pragma("SELECT count(*) FROM sqlite_schema") == 0;
+    if (identity != application_id && !(empty && identity == 0 && version == 0)) return foreign(path);
+    const auto current = static_cast<std::int64_t>(migrations.size());
+    if (version > current) {
+        return Failure{FailureKind::database, "the database " + path +
+                                                  " was made by a newer version of assent (format " +
+                                                  std::to_string(version) + ", this one knows " +
+                                                  std::to_string(current) + "); use that version"};
+    }
+    if (version == current) return {};
+    if (read_only) {
+        return Failure{FailureKind::database,
+                       "the database " + path + " is not set up yet and cannot be, it is read-only"};
+    }
+    Transaction transaction(database);
+    // Another process may have done it while we waited for the lock.
+    for (auto step = database.pragma("PRAGMA user_version"); step < current; ++step) {
+        database.execute(migrations[static_cast<std::size_t>(step)]);
+        database.execute(
+            ("INSERT INTO schema_version VALUES(" + std::to_string(step + 1) + ", unixepoch() * 1000)").c_str());
+        database.execute(("PRAGMA user_version = " + std::to_string(step + 1)).c_str());
+        database.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
+    }
+    transaction.commit();
+    return {};
+}
+
+}  // namespace assent::sqlite
