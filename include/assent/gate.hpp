@@ -54,6 +54,7 @@ struct CallReport {
     bool is_error = false;
     std::string details;
     bool ran = false;      ///< A body was started.
+    bool running = false;  ///< A body runs now.
     bool waiting = false;  ///< For people.
     bool edited = false;
     std::string denied_by;  ///< Denied: the guard or the person.

@@ -457,6 +457,7 @@ std::vector<CallReport> Gate::calls() const {
                           .tool_call_id = call.proposed.id,
                           .arguments = call.arguments.empty() ? call.proposed.arguments : call.arguments,
                           .ran = call.ran,
+                          .running = call.stage == CallStage::claimed,
                           .waiting = call.stage == CallStage::asked || call.stage == CallStage::unknown,
                           .edited = call.edited};
         if (call.stage == CallStage::ended) {

@@ -1,0 +1,128 @@
+// An agent: a model, tools, guards, and a thread that survives the process.
+//
+// Thread-safety: one thread at a time calls `prompt`, `resume` and the rest; `stop` tokens and
+// `Approvals` on the same store may be used from others. Tools of one turn run on threads of their own.
+// The listener is called on the thread that called `prompt` or `resume`; it may use `Approvals`, not
+// the agent.
+#pragma once
+
+#include <assent/gate.hpp>
+#include <assent/rules.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assent {
+
+/// What happens while an agent runs, for people who watch.
+struct AgentEvent {
+    enum class Kind : std::uint8_t {
+        text,      ///< A piece of the model's text, in `text`.
+        turn,      ///< The model's turn is complete and stored; its whole text in `text`.
+        asked,     ///< A person is needed: `approval`.
+        started,   ///< A tool starts: `call`.
+        ended,     ///< A call of the turn has ended: `call`.
+        waiting,   ///< Only people are waited for.
+        finished,  ///< The run has come to its end; the final text in `text`.
+    };
+    Kind kind = Kind::text;
+    std::string text;
+    std::optional<Approval> approval;
+    std::optional<CallReport> call;
+};
+
+struct AgentOptions {
+    std::shared_ptr<Model> model;
+    std::string system_prompt;
+    std::vector<std::shared_ptr<Tool>> tools;
+    /// In order; those that are guards too (rules) judge.
+    std::vector<std::shared_ptr<Middleware>> middleware;
+    std::vector<std::shared_ptr<Guard>> guards;
+    /// Must outlive the agent. None: nothing outlives it, and no guard may ask.
+    Checkpointer* checkpointer = nullptr;
+    std::string thread_id;  ///< Empty: a new one is made up.
+    int turns_max = 50;     ///< Model turns a prompt may take.
+    int calls_max = 200;    ///< Tool calls a prompt may make.
+    /// How long after the answer an approval may be used, in milliseconds; none: for ever.
+    std::optional<std::int64_t> use_by_ms = 24LL * 60 * 60 * 1000;
+    std::function<void(const AgentEvent&)> listener;
+    std::string settings;  ///< The host's own, kept with the thread: JSON text of an object.
+    JsonLimits json_limits;
+    const Clock* clock = nullptr;
+    Random* random = nullptr;
+};
+
+enum class RunStatus : std::uint8_t {
+    done,     ///< The model gave its final text.
+    waiting,  ///< People are needed: `interrupts`.
+    failed,   ///< `failure` says why; `resume` goes on where it stands.
+    aborted,  ///< The thread was aborted.
+};
+[[nodiscard]] std::string_view to_string(RunStatus status) noexcept;
+
+/// How a `prompt` or `resume` came back.
+struct Run {
+    RunStatus status = RunStatus::failed;
+    std::string thread;
+    std::string text;                  ///< The final text when done or aborted.
+    std::vector<Approval> interrupts;  ///< What is open, unknown outcomes too.
+    std::vector<CallReport> calls;     ///< Calls of this run that have ended, and those that wait.
+    std::optional<Failure> failure;
+    bool interrupted = false;           ///< Ended by the stop token.
+    std::vector<AnswerResult> answers;  ///< Resume: what came of each answer, in order.
+};
+
+/// An answer to one approval, in any form its style takes.
+class Answer {
+public:
+    Answer(Decision decision) : decision_(std::move(decision)) {}
+    Answer(bool yes) : decision_(yes ? approve() : deny()) {}
+    Answer(const ToolDecision& decision) : json_(decision.json()) {}
+    /// The style's own form as JSON text.
+    static Answer json(std::string text);
+
+    [[nodiscard]] const std::optional<Decision>& decision() const noexcept { return decision_; }
+    [[nodiscard]] const std::string& json() const noexcept { return json_; }
+
+private:
+    Answer() = default;
+    std::optional<Decision> decision_;
+    std::string json_;
+};
+using Answers = std::vector<std::pair<std::string, Answer>>;
+
+class Agent {
+public:
+    /// Throws ConfigError: no model, a guard that can ask without a checkpointer, and what Gate throws.
+    explicit Agent(AgentOptions options);
+    ~Agent();
+    Agent(Agent&&) noexcept;
+    Agent& operator=(Agent&&) = delete;
+
+    /// Runs until the final text, a failure, an abort, or until only people are waited for. A failure of
+    /// kind `waiting` means that calls of an earlier prompt are open.
+    Run prompt(const std::string& text, const std::stop_token& stop = {});
+    /// Gives the answers, then goes on where the thread stands, also in another process than the one
+    /// that asked. An answer that does not count is told in `Run::answers`; the rest goes on.
+    Run resume(const Answers& answers = {}, const std::stop_token& stop = {});
+    /// Cancels what has not started. Works from another process too, see `Approvals::abort`.
+    Result<AbortResult> abort(const std::string& reason = {});
+
+    /// Who prompts and answers through this object; default "library".
+    void set_reviewer(Reviewer reviewer);
+    [[nodiscard]] const std::string& thread_id() const noexcept;
+    /// The conversation as of the last prompt or resume.
+    [[nodiscard]] std::vector<Message> messages() const;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace assent

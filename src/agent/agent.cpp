@@ -1,0 +1,136 @@
+#include <assent/agent.hpp>
+#include <assent/memory.hpp>
+
+#include "agent/run.hpp"
+#include "base/sha256.hpp"
+
+namespace assent {
+namespace {
+
+std::string new_thread_id(Random& random) {
+    std::array<std::uint8_t, 6> bytes{};
+    random.fill(bytes);
+    return "thread-" + hex(bytes);
+}
+
+GateOptions gate_options(const AgentOptions& options) {
+    return {.checkpointer = options.checkpointer,
+            .thread_id = options.thread_id,
+            .tools = options.tools,
+            .middleware = options.middleware,
+            .guards = options.guards,
+            .json_limits = options.json_limits,
+            .use_by_ms = options.use_by_ms,
+            .clock = options.clock,
+            .random = options.random};
+}
+
+// An agent that can ask must be able to wait.
+void refuse_asking_guards(const AgentOptions& options) {
+    const auto check = [](const Guard* guard) {
+        if (guard == nullptr || !guard->can_ask()) return;
+        throw ConfigError("the guard " + guard->name() + " can ask people, so the agent needs a checkpointer");
+    };
+    for (const auto& guard : options.guards) check(guard.get());
+    for (const auto& middleware : options.middleware) check(dynamic_cast<const Guard*>(middleware.get()));
+}
+
+}  // namespace
+
+std::string_view to_string(RunStatus status) noexcept {
+    switch (status) {
+        case RunStatus::done:
+            return "done";
+        case RunStatus::waiting:
+            return "waiting";
+        case RunStatus::failed:
+            return "failed";
+        case RunStatus::aborted:
+            return "aborted";
+    }
+    return "failed";
+}
+
+Answer Answer::json(std::string text) {
+    Answer answer;
+    answer.json_ = std::move(text);
+    return answer;
+}
+
+class Agent::Impl {
+public:
+    explicit Impl(AgentOptions given) : options(std::move(given)), durable(options.checkpointer != nullptr) {
+        if (options.model == nullptr) throw ConfigError("an agent needs a model");
+        if (!durable) {
+            refuse_asking_guards(options);
+            own_store = std::make_unique<MemoryCheckpointer>();
+            options.checkpointer = own_store.get();
+        }
+        if (options.thread_id.empty()) options.thread_id = new_thread_id(random());
+        gate = std::make_unique<Gate>(gate_options(options));
+        if (!options.settings.empty()) gate->configure(options.settings);
+    }
+
+    Random& random() { return options.random != nullptr ? *options.random : system_random(); }
+    const Clock& clock() const { return options.clock != nullptr ? *options.clock : system_clock(); }
+    Approvals approvals() { return Approvals(*options.checkpointer, clock(), random()); }
+
+    Run failed(Failure failure) const {
+        return {.status = RunStatus::failed,
+                .thread = options.thread_id,
+                .interrupts = gate->open(),
+                .failure = std::move(failure)};
+    }
+    Run go(const std::stop_token& stop) { return RunLoop(options, *gate, stop).go(); }
+
+    AgentOptions options;
+    bool durable;
+    std::unique_ptr<MemoryCheckpointer> own_store;
+    std::unique_ptr<Gate> gate;
+    Reviewer reviewer{.name = "library"};
+};
+
+Agent::Agent(AgentOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Agent::~Agent() = default;
+Agent::Agent(Agent&&) noexcept = default;
+
+Run Agent::prompt(const std::string& text, const std::stop_token& stop) {
+    if (auto begun = impl_->gate->prompt(text, impl_->reviewer.name); !begun) return impl_->failed(begun.failure());
+    return impl_->go(stop);
+}
+
+Run Agent::resume(const Answers& answers, const std::stop_token& stop) {
+    if (!impl_->durable) return impl_->failed({FailureKind::no_checkpointer, "cannot resume without a checkpointer"});
+    auto known = impl_->gate->load();
+    if (!known) return impl_->failed(known.failure());
+    if (!*known) return impl_->failed({FailureKind::unknown_thread, "no thread is called " + thread_id()});
+    std::vector<AnswerResult> told;
+    auto approvals = impl_->approvals();
+    for (const auto& [id, answer] : answers) {
+        auto result = answer.decision() ? approvals.answer(id, *answer.decision(), impl_->reviewer, thread_id())
+                                        : approvals.answer_json(id, answer.json(), impl_->reviewer, thread_id());
+        if (!result) return impl_->failed(result.failure());
+        told.push_back(std::move(result).value());
+    }
+    auto taken = impl_->gate->resume();
+    auto run = taken ? impl_->go(stop) : impl_->failed(taken.failure());
+    run.answers = std::move(told);
+    return run;
+}
+
+Result<AbortResult> Agent::abort(const std::string& reason) {
+    return impl_->approvals().abort(thread_id(), reason, impl_->reviewer.name);
+}
+
+void Agent::set_reviewer(Reviewer reviewer) {
+    impl_->reviewer = std::move(reviewer);
+}
+const std::string& Agent::thread_id() const noexcept {
+    return impl_->options.thread_id;
+}
+std::vector<Message> Agent::messages() const {
+    const auto messages = impl_->gate->messages();
+    return {messages.begin(), messages.end()};
+}
+
+}  // namespace assent

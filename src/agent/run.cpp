@@ -1,0 +1,218 @@
+#include "agent/run.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace assent {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How often a loop that only waits for its tools looks for answers and aborts of other processes.
+constexpr auto look_interval = 100ms;
+// An outcome is never dropped: storing it is tried again this often, with growing pauses.
+constexpr int record_tries_max = 8;
+constexpr auto record_pause = 50ms;
+
+bool same_call(const CallReport& a, const CallReport& b) {
+    return a.turn == b.turn && a.position == b.position;
+}
+
+}  // namespace
+
+RunLoop::RunLoop(const AgentOptions& options, Gate& gate, std::stop_token stop)
+    : options_(options), gate_(gate), stop_(std::move(stop)) {}
+
+RunLoop::~RunLoop() {
+    tools_stop_.request_stop();
+}
+
+Run RunLoop::go() {
+    // Whatever stops the run stops its tools.
+    const std::stop_callback forward(stop_, [this] { tools_stop_.request_stop(); });
+    tell_new_questions();
+    while (true) {
+        if (stop_.stop_requested()) return interrupted();
+        Result<void> step;
+        switch (gate_.next()) {
+            case GateStep::call_model:
+                step = call_model();
+                break;
+            case GateStep::judge:
+                step = gate_.judge();
+                break;
+            case GateStep::start:
+                step = start_ready();
+                break;
+            case GateStep::wait:
+                if (running_ == 0) {
+                    if (auto back = gate_.give_back(); !back) return ended(RunStatus::failed, back.failure());
+                    tell({.kind = AgentEvent::Kind::waiting});
+                    return ended(RunStatus::waiting);
+                }
+                step = wait_for_tools();
+                break;
+            case GateStep::done:
+                return ended(gate_.aborted() ? RunStatus::aborted : RunStatus::done);
+        }
+        tell_ended_calls();
+        tell_new_questions();
+        if (step) continue;
+        if (stop_.stop_requested()) return interrupted();
+        // The run cannot go on, but what was started must still be recorded.
+        if (auto drained = drain(); !drained) return ended(RunStatus::failed, drained.failure());
+        // A store that fails here too changes nothing: the thread can be resumed from what it has.
+        (void)gate_.fail(step.failure());
+        (void)gate_.give_back();
+        return ended(gate_.aborted() ? RunStatus::aborted : RunStatus::failed, step.failure());
+    }
+}
+
+Result<void> RunLoop::call_model() {
+    if (gate_.run_turns() >= options_.turns_max) {
+        return Failure{FailureKind::refused, "the run reached its limit of " + std::to_string(options_.turns_max) +
+                                                 " model turns; raise the limit and resume to go on"};
+    }
+    std::vector<const ToolSpec*> tools;
+    for (const auto& tool : options_.tools) tools.push_back(&tool->spec());
+    const ModelRequest request{.system_prompt = options_.system_prompt,
+                               .messages = gate_.messages(),
+                               .tools = tools,
+                               .turn = gate_.turns() + 1};
+    const auto tell_text = [this](std::string_view text) {
+        tell({.kind = AgentEvent::Kind::text, .text = std::string(text)});
+    };
+    auto turn = options_.model->turn(request, tell_text, stop_);
+    if (!turn) return turn.failure();
+    if (gate_.run_calls() + static_cast<int>(turn->calls.size()) > options_.calls_max) {
+        const auto limit = "the limit of " + std::to_string(options_.calls_max) + " tool calls per run is reached";
+        auto stored = gate_.refuse_proposed(*turn, "Error: this call did not run: " + limit);
+        if (!stored) return stored;
+        return Failure{FailureKind::refused, limit + "; raise the limit and resume to go on"};
+    }
+    auto stored = gate_.propose(*turn);
+    if (stored) tell({.kind = AgentEvent::Kind::turn, .text = turn->text});
+    return stored;
+}
+
+Result<void> RunLoop::start_ready() {
+    auto permits = gate_.claim(tools_stop_.get_token());
+    if (!permits) return permits.failure();
+    for (const auto& call : gate_.calls()) {
+        if (call.running) tell({.kind = AgentEvent::Kind::started, .call = call});
+    }
+    for (auto& permit : *permits) {
+        const auto tool = gate_.tool(permit.tool());
+        ++running_;
+        threads_.emplace_back([this, tool, own = std::move(permit)]() mutable {
+            auto outcome = tool->start(std::move(own));
+            const std::lock_guard lock(mutex_);
+            outcomes_.push_back(std::move(outcome));
+            changed_.notify_all();
+        });
+    }
+    return {};
+}
+
+Result<void> RunLoop::wait_for_tools() {
+    std::vector<Outcome> ended;
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, look_interval, [this] { return !outcomes_.empty(); });
+        ended.assign(outcomes_.begin(), outcomes_.end());
+        outcomes_.clear();
+    }
+    running_ -= static_cast<int>(ended.size());
+    Result<void> all;
+    for (const auto& outcome : ended) {
+        if (auto stored = record(outcome); !stored) all = stored;
+    }
+    if (running_ == 0) threads_.clear();
+    if (!all || !ended.empty()) return all;
+    // Others may have answered or aborted meanwhile.
+    if (auto read = gate_.refresh(); !read) return read;
+    if (gate_.aborted()) tools_stop_.request_stop();
+    return {};
+}
+
+Result<void> RunLoop::record(const Outcome& outcome) {
+    auto pause = record_pause;
+    for (int tries = 1;; ++tries) {
+        auto stored = gate_.finish(outcome);
+        if (stored || tries == record_tries_max) return stored;
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, pause, [] { return false; });
+        pause *= 2;
+    }
+}
+
+Result<void> RunLoop::drain() {
+    tools_stop_.request_stop();
+    Result<void> all;
+    while (running_ > 0) {
+        if (auto step = wait_for_tools(); !step) all = step;
+    }
+    tell_ended_calls();
+    return all;
+}
+
+Run RunLoop::interrupted() {
+    auto drained = drain();
+    auto back = gate_.give_back();
+    Failure failure{FailureKind::refused, "the run was interrupted; resume it to go on"};
+    if (!back) failure = back.failure();
+    if (!drained) failure = drained.failure();
+    auto run = ended(RunStatus::failed, failure);
+    run.interrupted = true;
+    return run;
+}
+
+Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
+    tell_ended_calls();
+    Run run{.status = status,
+            .thread = options_.thread_id,
+            .interrupts = gate_.open(),
+            .calls = ended_calls_,
+            .failure = std::move(failure)};
+    for (auto& call : gate_.calls()) {
+        if (call.waiting) run.calls.push_back(std::move(call));
+    }
+    const auto messages = gate_.messages();
+    const bool has_text = status == RunStatus::done || status == RunStatus::aborted;
+    if (has_text && !messages.empty()) run.text = messages.back().text;
+    if (has_text) tell({.kind = AgentEvent::Kind::finished, .text = run.text});
+    return run;
+}
+
+void RunLoop::tell(AgentEvent event) const {
+    if (!options_.listener) return;
+    try {
+        options_.listener(event);
+    } catch (const abi::__forced_unwind&) {
+        throw;
+    } catch (...) {
+        // Whoever watches never changes what is watched.
+    }
+}
+
+void RunLoop::tell_ended_calls() {
+    for (const auto& call : gate_.calls()) {
+        const bool told = std::any_of(ended_calls_.begin(), ended_calls_.end(),
+                                      [&](const auto& known) { return same_call(known, call); });
+        if (!call.outcome || told) continue;
+        ended_calls_.push_back(call);
+        tell({.kind = AgentEvent::Kind::ended, .call = call});
+    }
+}
+
+void RunLoop::tell_new_questions() {
+    for (auto& approval : gate_.open()) {
+        if (std::find(told_questions_.begin(), told_questions_.end(), approval.id) != told_questions_.end()) continue;
+        told_questions_.push_back(approval.id);
+        tell({.kind = AgentEvent::Kind::asked, .approval = std::move(approval)});
+    }
+}
+
+}  // namespace assent

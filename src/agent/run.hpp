@@ -1,0 +1,50 @@
+// The run loop: asks the gate what is next, does it, and asks again.
+#pragma once
+
+#include <assent/agent.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <thread>
+
+namespace assent {
+
+class RunLoop {
+public:
+    RunLoop(const AgentOptions& options, Gate& gate, std::stop_token stop);
+    ~RunLoop();
+
+    /// Goes on until the end of the prompt, a failure, or until only people are waited for. All tools
+    /// that were started have ended and are recorded when it returns.
+    Run go();
+
+private:
+    [[nodiscard]] Result<void> call_model();
+    [[nodiscard]] Result<void> start_ready();
+    [[nodiscard]] Result<void> wait_for_tools();
+    [[nodiscard]] Result<void> record(const Outcome& outcome);
+    [[nodiscard]] Result<void> drain();
+    [[nodiscard]] Run ended(RunStatus status, std::optional<Failure> failure = {});
+    [[nodiscard]] Run interrupted();
+    void tell(AgentEvent event) const;
+    void tell_ended_calls();
+    void tell_new_questions();
+
+    const AgentOptions& options_;
+    Gate& gate_;
+    std::stop_token stop_;
+    std::stop_source tools_stop_;
+
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    std::deque<Outcome> outcomes_;  // of tools that have ended and are not recorded yet
+    int running_ = 0;
+    std::list<std::jthread> threads_;
+
+    std::vector<CallReport> ended_calls_;
+    std::vector<std::string> told_questions_;
+};
+
+}  // namespace assent

@@ -1,0 +1,90 @@
+#include "cli/context.hpp"
+
+#include <assent/memory.hpp>
+#include <assent/sqlite.hpp>
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace assent::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path home() {
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return home;
+    const auto* user = getpwuid(geteuid());
+    return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/";
+}
+
+fs::path xdg(const char* variable, const char* below_home) {
+    const char* set = std::getenv(variable);
+    const fs::path base = set != nullptr && *set == '/' ? fs::path(set) : home() / below_home;
+    return base / "assent";
+}
+
+// The state folder is nobody else's business: it is made for its owner alone.
+Result<void> make_private_folder(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder.parent_path(), error);
+    if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+        return Failure{FailureKind::database,
+                       "the folder " + folder.string() + " cannot be made; check its parent's permissions"};
+    }
+    return {};
+}
+
+}  // namespace
+
+fs::path state_folder() {
+    return xdg("XDG_STATE_HOME", ".local/state");
+}
+fs::path config_folder() {
+    return xdg("XDG_CONFIG_HOME", ".config");
+}
+
+Reviewer current_user() {
+    const auto* user = getpwuid(geteuid());
+    return {.name = user != nullptr ? user->pw_name : std::to_string(geteuid()),
+            .signed_in = isatty(STDIN_FILENO) == 1 ? "terminal" : "process"};
+}
+
+Result<void> Context::open_store() {
+    std::string url = db_url;
+    if (url.empty()) {
+        if (auto made = make_private_folder(state_folder()); !made) return made;
+        url = "sqlite:" + (state_folder() / "assent.db").string();
+    }
+    if (url == "memory:") {
+        store_ = std::make_unique<MemoryCheckpointer>();
+        return {};
+    }
+    if (url.starts_with("postgresql:") || url.starts_with("postgres:")) {
+        return Failure{FailureKind::usage, "postgresql databases are not in this version; use sqlite:PATH"};
+    }
+    if (!url.starts_with("sqlite:") || url == "sqlite:") {
+        return Failure{FailureKind::usage, "--db takes sqlite:PATH or memory:, not " + url};
+    }
+    SqliteOptions options;
+    auto path = url.substr(7);
+    constexpr std::string_view read_only = "?mode=ro";
+    if (path.ends_with(read_only)) {
+        options.read_only = true;
+        path.resize(path.size() - read_only.size());
+    }
+    std::error_code error;
+    db_path_ = fs::absolute(path, error);
+    auto opened = SqliteCheckpointer::open(db_path_.string(), options);
+    if (!opened) return opened.failure();
+    store_ = std::move(opened).value();
+    return {};
+}
+
+std::string Context::db_option() const {
+    return db_url.empty() ? std::string() : " --db " + db_url;
+}
+
+}  // namespace assent::cli

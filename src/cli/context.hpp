@@ -1,0 +1,40 @@
+// What every command needs: the terminal, the store, and who is asking.
+#pragma once
+
+#include "cli/terminal.hpp"
+
+#include <assent/approvals.hpp>
+#include <assent/checkpointer.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace assent::cli {
+
+/// Folders of the user's own, by the XDG rules.
+[[nodiscard]] std::filesystem::path state_folder();
+[[nodiscard]] std::filesystem::path config_folder();
+/// The signed-in user and how: "terminal" with a terminal, else "process".
+[[nodiscard]] Reviewer current_user();
+
+class Context {
+public:
+    Terminal terminal;
+    std::string db_url;  ///< As given; empty: the default.
+
+    /// Opens the store of `--db`. Failure kinds usage and database.
+    Result<void> open_store();
+    [[nodiscard]] Checkpointer& store() const { return *store_; }
+    [[nodiscard]] Approvals approvals() const { return Approvals(*store_); }
+    /// The database's file, absolute; empty for memory.
+    [[nodiscard]] const std::filesystem::path& db_path() const noexcept { return db_path_; }
+    /// What a user types after `assent` to reach the same database; empty for the default.
+    [[nodiscard]] std::string db_option() const;
+
+private:
+    std::unique_ptr<Checkpointer> store_;
+    std::filesystem::path db_path_;
+};
+
+}  // namespace assent::cli

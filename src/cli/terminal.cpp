@@ -1,0 +1,85 @@
+#include "cli/terminal.hpp"
+
+#include "cli/json_out.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace assent::cli {
+namespace {
+
+constexpr int width_default = 80;
+
+void write_all(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const auto wrote = ::write(fd, text.data(), text.size());
+        if (wrote < 0) return;  // nobody reads any more: there is nobody to tell
+        text.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+}
+
+std::string_view code(Style style) {
+    switch (style) {
+        case Style::plain:
+            return "";
+        case Style::bold:
+            return "\x1b[1m";
+        case Style::dim:
+            return "\x1b[2m";
+        case Style::red:
+            return "\x1b[31m";
+        case Style::green:
+            return "\x1b[32m";
+        case Style::yellow:
+            return "\x1b[33m";
+        case Style::cyan:
+            return "\x1b[36m";
+    }
+    return "";
+}
+
+}  // namespace
+
+void Terminal::set_color(const std::string& when) {
+    color_ = when == "always" || (when == "auto" && isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr);
+}
+
+bool Terminal::interactive() const {
+    return !json && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+}
+
+int Terminal::width() const {
+    winsize size{};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : width_default;
+}
+
+void Terminal::out(std::string_view text) const {
+    write_all(STDOUT_FILENO, std::string(text) + "\n");
+}
+
+void Terminal::note(std::string_view text) const {
+    if (!quiet && !json) write_all(STDERR_FILENO, std::string(text) + "\n");
+}
+
+int Terminal::fail(const Failure& failure, std::string_view more_json) const {
+    if (json) {
+        JsonObject error;
+        error.text("kind", to_string(failure.kind)).text("message", failure.message);
+        auto text = error.str();
+        if (!more_json.empty()) text = text.substr(0, text.size() - 1) + ", " + std::string(more_json) + "}";
+        out(JsonObject().raw("error", text).str());
+    } else {
+        write_all(STDERR_FILENO, "assent: " + failure.message + "\n");
+    }
+    return failure.kind == FailureKind::usage ? exit_usage : exit_failed;
+}
+
+std::string Terminal::styled(Style style, std::string_view text) const {
+    if (!color_ || style == Style::plain) return std::string(text);
+    return std::string(code(style)) + std::string(text) + "\x1b[0m";
+}
+
+}  // namespace assent::cli

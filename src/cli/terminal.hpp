@@ -1,0 +1,46 @@
+// Where the program writes: results on standard output, notes on standard error, colours on a terminal.
+#pragma once
+
+#include <assent/result.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace assent::cli {
+
+/// Exit statuses, part of the program's contract.
+inline constexpr int exit_done = 0;
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_waiting = 10;
+inline constexpr int exit_interrupted = 130;
+
+enum class Style { plain, bold, dim, red, green, yellow, cyan };
+
+class Terminal {
+public:
+    bool json = false;
+    bool quiet = false;
+
+    /// `when`: auto, always or never. Colours in `auto` only if standard output is a terminal and
+    /// NO_COLOR is not set.
+    void set_color(const std::string& when);
+    [[nodiscard]] bool color() const noexcept { return color_; }
+    /// True if a person can be asked: standard input and error are terminals and no JSON is wanted.
+    [[nodiscard]] bool interactive() const;
+    [[nodiscard]] int width() const;
+
+    /// A line (or lines) of results on standard output.
+    void out(std::string_view text) const;
+    /// A note on standard error; nothing with --quiet or --json.
+    void note(std::string_view text) const;
+    /// The error of a failure: JSON on standard output, else one line on standard error. Returns the
+    /// exit status that belongs to it.
+    int fail(const Failure& failure, std::string_view more_json = {}) const;
+    [[nodiscard]] std::string styled(Style style, std::string_view text) const;
+
+private:
+    bool color_ = false;
+};
+
+}  // namespace assent::cli
