@@ -16,6 +16,8 @@
 #include <memory>
 #include <mutex>
 #include <regex>
+#include <set>
+#include <stdexcept>
 #include <unordered_map>
 
 namespace assent {
@@ -26,10 +28,13 @@ using Patterns = std::unordered_map<std::string, std::regex>;
 
 constexpr std::size_t schemas_kept = 256;
 constexpr std::size_t shown_bytes_max = 200;
+// Whether items are unique is found by comparing all pairs.
+constexpr std::size_t unique_items_max = 1000;
 
 struct CompiledSchema {
     valijson::Schema schema;
     Patterns patterns;
+    bool unique_items = false;
 };
 using SharedSchema = std::shared_ptr<const CompiledSchema>;
 
@@ -39,27 +44,102 @@ boost::json::value parsed(const std::string& text) {
     return boost::json::parse(text, {}, options);
 }
 
-// The library's own matching takes one stack frame for each character, and the characters come from a
-// model. So patterns are compiled here, for the matcher that needs no stack, and what would be matched
-// the other way (names by pattern, formats) is refused or left out.
-void prepare(boost::json::value& schema, Patterns& patterns) {
-    if (auto* list = schema.if_array()) {
-        for (auto& item : *list) prepare(item, patterns);
+// Makes a schema safe to give to the library, or throws.
+class Preparation {
+public:
+    Preparation(boost::json::value& root, CompiledSchema& compiled) : root_(root), compiled_(compiled) {}
+
+    void run() {
+        prepare(root_);
+        walk(root_);
     }
-    auto* object = schema.if_object();
-    if (object == nullptr) return;
-    if (object->contains("patternProperties")) throw std::runtime_error("patternProperties is not supported");
-    if (const auto* format = object->if_contains("format"); format != nullptr && format->is_string()) {
-        object->erase("format");
+
+private:
+    // The library matches texts with one stack frame for each character, and the characters come from a
+    // model. So patterns are compiled here, for the matcher that needs no stack, and what would be
+    // matched the other way (names by pattern, formats) is refused or left out.
+    void prepare(boost::json::value& node) {
+        if (auto* list = node.if_array()) {
+            for (auto& item : *list) prepare(item);
+        }
+        auto* object = node.if_object();
+        if (object == nullptr) return;
+        if (object->contains("patternProperties")) throw std::runtime_error("patternProperties is not supported");
+        if (const auto* format = object->if_contains("format"); format != nullptr && format->is_string()) {
+            object->erase("format");
+        }
+        for (auto& [name, value] : *object) {
+            if (name == "const" || name == "enum" || name == "default" || name == "examples") continue;
+            keyword(name, value);
+            prepare(value);
+        }
     }
-    for (auto& [name, value] : *object) {
-        if (name == "const" || name == "enum" || name == "default" || name == "examples") continue;
+
+    void keyword(std::string_view name, boost::json::value& value) {
         if (name == "pattern" && value.is_string()) {
             const std::string text(value.as_string());
-            patterns.try_emplace(text, text, std::regex::ECMAScript | std::regex_constants::__polynomial);
+            compiled_.patterns.try_emplace(text, text, std::regex::ECMAScript | std::regex_constants::__polynomial);
+        } else if (name == "uniqueItems" && value.is_bool()) {
+            compiled_.unique_items = true;
+        } else if (name == "multipleOf" && value.is_number()) {
+            // As a whole number the library would divide by 0 and cut the argument's fraction off.
+            value = value.to_number<double>();
+            if (!(value.as_double() > 0)) throw std::runtime_error("multipleOf is not above 0");
         }
-        prepare(value, patterns);
     }
+
+    // A schema that comes back to itself for the same value would never be done.
+    void walk(const boost::json::value& node) {
+        if (node.is_array()) {
+            for (const auto& item : node.as_array()) walk(item);
+        } else if (node.is_object()) {
+            follow(node);
+            for (const auto& [name, value] : node.as_object()) walk(value);
+        }
+    }
+
+    void follow(const boost::json::value& node) {
+        if (!node.is_object() || done_.contains(&node)) return;
+        if (!open_.insert(&node).second) throw std::runtime_error("a $ref leads back to itself");
+        const auto& object = node.as_object();
+        if (const auto* reference = object.if_contains("$ref"); reference != nullptr && reference->is_string()) {
+            follow(target(reference->as_string()));
+        } else {
+            for (const auto* name : {"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}) {
+                if (const auto* same_value = object.if_contains(name)) follow_all(*same_value);
+            }
+            if (const auto* names = object.if_contains("dependencies"); names != nullptr && names->is_object()) {
+                for (const auto& [name, schema] : names->as_object()) follow(schema);
+            }
+        }
+        open_.erase(&node);
+        done_.insert(&node);
+    }
+
+    void follow_all(const boost::json::value& node) {
+        if (!node.is_array()) return follow(node);
+        for (const auto& item : node.as_array()) follow(item);
+    }
+
+    const boost::json::value& target(std::string_view reference) const {
+        if (!reference.starts_with('#') || reference.contains('%')) {
+            throw std::runtime_error("a $ref is taken only within the schema, as # or #/...");
+        }
+        boost::system::error_code error;
+        const auto* found = root_.find_pointer(reference.substr(1), error);
+        if (found == nullptr) throw std::runtime_error("a $ref leads nowhere");
+        return *found;
+    }
+
+    boost::json::value& root_;
+    CompiledSchema& compiled_;
+    std::set<const boost::json::value*> open_;
+    std::set<const boost::json::value*> done_;
+};
+
+bool longest_list_is_above(const JsonNode& node, std::size_t items) {
+    if (node.kind == JsonNode::Kind::array && node.items.size() > items) return true;
+    return std::ranges::any_of(node.items, [&](const auto& item) { return longest_list_is_above(item, items); });
 }
 
 Failure unusable(std::string_view why) {
@@ -73,7 +153,7 @@ Result<SharedSchema> compile(const std::string& text) {
     try {
         auto compiled = std::make_shared<CompiledSchema>();
         auto json = parsed(text);
-        prepare(json, compiled->patterns);
+        Preparation(json, *compiled).run();
         valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(json), compiled->schema);
         return SharedSchema(std::move(compiled));
     } catch (const std::exception& problem) {
@@ -129,6 +209,10 @@ Result<void> check_schema(const std::string& schema_text, const Arguments& argum
     if (schema_text.empty()) return {};
     const auto schema = compiled_schema(schema_text);
     if (!schema) return schema.failure();
+    if ((*schema)->unique_items && longest_list_is_above(arguments.root(), unique_items_max)) {
+        return Failure{FailureKind::refused, "a list has more than " + std::to_string(unique_items_max) +
+                                                 " items, too many to see whether they are unique"};
+    }
     try {
         const auto json = parsed(arguments.text());
         auto patterns = (*schema)->patterns;

@@ -1,6 +1,7 @@
 #include "base/base32.hpp"
 #include "base/decimal.hpp"
 #include "base/display.hpp"
+#include "base/json_schema.hpp"
 #include "base/sha256.hpp"
 #include "base/time_text.hpp"
 
@@ -165,6 +166,111 @@ TEST(Digests, FieldsDoNotRunIntoEachOther) {
     EXPECT_NE(sha256_fields(one), sha256_fields(two));
     EXPECT_EQ(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     EXPECT_EQ(unhex("00fF"), std::string("\0\xff", 2));
+}
+
+struct Fit {
+    const char* name;
+    const char* schema;
+    std::string arguments;
+    const char* problem;  // null: they fit
+};
+
+class Schemas : public testing::TestWithParam<Fit> {};
+
+TEST_P(Schemas, NameTheFieldAndNeverTheValue) {
+    const auto checked = check_schema(GetParam().schema, *Arguments::parse(GetParam().arguments));
+    EXPECT_EQ(checked.ok() ? "" : checked.failure().message, GetParam().problem == nullptr ? "" : GetParam().problem);
+    EXPECT_TRUE(checked.ok() || checked.failure().kind == FailureKind::refused);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Schemas,
+    testing::Values(
+        Fit{"None", "", R"({"a":1})", nullptr}, Fit{"Empty", "{}", R"({"a":1})", nullptr},
+        Fit{"Right", R"({"properties":{"to":{"type":"string"}},"required":["to"],"additionalProperties":false})",
+            R"({"to":"a"})", nullptr},
+        Fit{"WrongType", R"({"properties":{"to":{"type":"string"}}})", R"({"to":4711})",
+            "the argument 'to' does not fit the schema: value type not permitted by 'type' constraint"},
+        Fit{"WrongTypeBelow", R"({"properties":{"o":{"properties":{"l":{"items":{"type":"null"}}}}}})",
+            R"({"o":{"l":[null,"secret"]}})",
+            "the argument 'o.l.1' does not fit the schema: value type not permitted by 'type' constraint"},
+        Fit{"Missing", R"({"required":["to"]})", "{}",
+            "the arguments do not fit the schema: missing required property 'to'"},
+        Fit{"Additional", R"({"additionalProperties":false})", "{\"c\u200bc\":1}",
+            "the arguments do not fit the schema: object contains a property that could not be validated using "
+            "'properties' or 'additionalProperties' constraints: 'c\\u{200b}c'"},
+        Fit{"Enum", R"({"properties":{"a":{"enum":["x"]}}})", R"({"a":"secret"})",
+            "the argument 'a' does not fit the schema: failed to match against any enum values"},
+        Fit{"Pattern", R"({"properties":{"a":{"pattern":"^[a-z]+$"}}})", R"({"a":"A"})",
+            "the argument 'a' does not fit the schema: failed to match regex specified by 'pattern' constraint"},
+        Fit{"LongTextAgainstAPattern", R"({"properties":{"a":{"pattern":"^(a|b)*$"}}})",
+            R"({"a":")" + std::string(200'000, 'a') + R"("})", nullptr},
+        Fit{"CostlyPattern", R"({"properties":{"a":{"pattern":"^(a+)+$"}}})",
+            R"({"a":")" + std::string(2000, 'a') + R"(b"})",
+            "the argument 'a' does not fit the schema: failed to match regex specified by 'pattern' constraint"},
+        Fit{"FormatIsNotChecked", R"({"properties":{"a":{"format":"date"}}})",
+            R"({"a":")" + std::string(200'000, '1') + R"("})", nullptr},
+        Fit{"FormatAsAName", R"({"properties":{"format":{"type":"string"}}})", R"({"format":1})",
+            "the argument 'format' does not fit the schema: value type not permitted by 'type' constraint"},
+        Fit{"ConstWithFormat", R"({"properties":{"a":{"const":{"format":"date"}}}})", R"({"a":{}})",
+            "the argument 'a' does not fit the schema: failed to match expected value set by 'const' constraint"},
+        Fit{"Reference", R"({"definitions":{"t":{"type":"string"}},"properties":{"a":{"$ref":"#/definitions/t"}}})",
+            R"({"a":1})", "the argument 'a' does not fit the schema: value type not permitted by 'type' constraint"},
+        Fit{"OwnReference", R"({"properties":{"a":{"$ref":"#"}},"additionalProperties":false})", R"({"a":{"b":1}})",
+            "the argument 'a' does not fit the schema: object contains a property that could not be validated using "
+            "'properties' or 'additionalProperties' constraints: 'b'"},
+        Fit{"OwnReferenceBelowNot", R"({"not":{"required":["x"],"items":{"$ref":"#"}}})", R"({"a":1})", nullptr},
+        Fit{"OtherKindIsLeftToType", R"({"properties":{"n":{"maximum":5}}})", R"({"n":"9"})", nullptr},
+        Fit{"MultipleOf", R"({"properties":{"n":{"multipleOf":2}}})", R"({"n":4.5})",
+            "the argument 'n' does not fit the schema: value should be a multiple of 2.000000"},
+        Fit{"MultipleOfHuge", R"({"properties":{"n":{"multipleOf":2}}})", R"({"n":123456789012345678901234567890})",
+            nullptr},
+        Fit{"TooManyForUnique", R"({"properties":{"l":{"uniqueItems":true}}})",
+            R"({"l":[0)" +
+                [] {
+                    std::string rest;
+                    for (int i = 1; i <= 1000; ++i) rest += "," + std::to_string(i);
+                    return rest;
+                }() +
+                "]}",
+            "a list has more than 1000 items, too many to see whether they are unique"},
+        Fit{"NotUnique", R"({"properties":{"l":{"uniqueItems":true}}})", R"({"l":["s",1,"s"]})",
+            "the argument 'l' does not fit the schema: elements at indexes #0 and #2 violate uniqueness constraint"},
+        Fit{"WholeNumber", R"({"properties":{"n":{"type":"integer"}}})", R"({"n":1.5})",
+            "the argument 'n' does not fit the schema: value type not permitted by 'type' constraint"},
+        Fit{"DeepArguments", R"({"required":["a"]})", R"({"a":)" + std::string(98, '[') + std::string(98, ']') + "}",
+            nullptr}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(SchemaTexts, AreRefusedWhenTheyCannotBeUsed) {
+    struct Row {
+        const char* text;
+        const char* problem;
+    };
+    for (const auto& row : {
+             Row{"{", "a member name in quotes should stand here at byte 1"},
+             Row{"[]", "it is no json object"},
+             Row{R"({"type":"object","type":"string"})", "an object has the same key twice at byte 17"},
+             Row{R"({"patternProperties":{"a":{}}})", "patternProperties is not supported"},
+             Row{R"({"$ref":"http://x.test/s"})", "a $ref is taken only within the schema, as # or #/..."},
+             Row{R"({"$ref":"#/none"})", "a $ref leads nowhere"},
+             Row{R"({"$ref":"#"})", "a $ref leads back to itself"},
+             Row{R"({"properties":{"a":{"$ref":"#/properties/a"}}})", "a $ref leads back to itself"},
+             Row{R"({"anyOf":[{"not":{"$ref":"#"}}]})", "a $ref leads back to itself"},
+             Row{R"({"dependencies":{"a":{"$ref":"#"}}})", "a $ref leads back to itself"},
+             Row{R"({"a":{"$ref":"#/b"},"b":{"$ref":"#/a"}})", "a $ref leads back to itself"},
+             Row{R"({"multipleOf":0})", "multipleOf is not above 0"},
+         }) {
+        const auto checked = check_schema_text(row.text);
+        ASSERT_FALSE(checked.ok()) << row.text;
+        EXPECT_EQ(checked.failure().message, std::string("the schema cannot be used: ") + row.problem);
+        EXPECT_EQ(checked.failure().kind, FailureKind::usage);
+    }
+    for (const auto* text : {R"({"type":5})", R"({"type":"strange"})", R"({"properties":[]})", R"({"required":"a"})",
+                             R"({"pattern":"("})"}) {
+        EXPECT_FALSE(check_schema_text(text).ok()) << text;
+    }
+    EXPECT_TRUE(check_schema_text("").ok());
 }
 
 TEST(TimeText, IsUtcWithMilliseconds) {

@@ -28,7 +28,7 @@ using MatchContext = std::unique_ptr<pcre2_match_context, FreedBy<pcre2_match_co
 using MatchData = std::unique_ptr<pcre2_match_data, FreedBy<pcre2_match_data_free>>;
 
 constexpr std::uint32_t match_limit = 5'000'000;
-constexpr std::uint32_t depth_limit = 100'000;
+constexpr std::uint32_t depth_limit = 1'000'000;
 constexpr std::uint32_t heap_limit_kib = 64UL * 1024;
 
 // The engine counts its own limit anew for each place where a match may begin. This one is for the
