@@ -6,15 +6,10 @@ function(assent_room name)
   add_library(${target} OBJECT ${ROOM_SOURCES})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   list(TRANSFORM ROOM_ROOMS PREPEND "assent_room_")
-  # Libraries and include paths are inherited; the objects themselves are linked once, by whoever
-  # makes a library or a program of them.
-  foreach(room IN LISTS ROOM_ROOMS)
-    target_link_libraries(${target} PUBLIC $<TARGET_PROPERTY:${room},INTERFACE_LINK_LIBRARIES>)
-    add_dependencies(${target} ${room})
-  endforeach()
-  target_link_libraries(${target} PUBLIC ${ROOM_LIBRARIES})
-  # Not linked: a room that includes this one would inherit a nested $<LINK_ONLY:…> that nobody evaluates.
-  target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:assent_warnings,INTERFACE_COMPILE_OPTIONS>)
+  # Between object libraries only requirements are inherited; the objects themselves are linked by
+  # whoever makes a library or a program of them.
+  target_link_libraries(${target} PUBLIC ${ROOM_ROOMS})
+  target_link_libraries(${target} PUBLIC ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:assent_warnings>)
   if(ASSENT_TEST_POINTS)
     target_compile_definitions(${target} PUBLIC ASSENT_TEST_POINTS)
   endif()

@@ -88,11 +88,12 @@ Result<std::shared_ptr<const ConfinedFolder>> ConfinedFolder::open(const std::st
 Result<FileContent> ConfinedFolder::read(std::string_view path) const {
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
-    auto file = resolver_.open(parsed->parts, parsed->names_folder);
+    auto file = resolver_.open(parsed->parts);
     if (!file.ok()) return file.failure();
     struct stat facts{};
     if (fstat(file->get(), &facts) != 0) return path_failure(path, errno);
     if (const auto problem = not_readable(facts, path)) return *problem;
+    if (parsed->names_folder) return refuse(quoted_path(path) + " is not a folder");
     const auto fd = open_for_reading(*file, facts, path, resolver_, *parsed);
     if (!fd.ok()) return fd.failure();
     // Stamped before the bytes are read: a write in between makes the stamp old, never the bytes.
@@ -105,8 +106,11 @@ Result<FileContent> ConfinedFolder::read(std::string_view path) const {
 Result<FolderList> ConfinedFolder::list(std::string_view path) const {
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
-    const auto folder = resolver_.open(parsed->parts, true);
+    const auto folder = resolver_.open(parsed->parts);
     if (!folder.ok()) return folder.failure();
+    struct stat kind{};
+    if (fstat(folder->get(), &kind) != 0) return path_failure(path, errno);
+    if (!S_ISDIR(kind.st_mode)) return refuse(quoted_path(path) + " is not a folder");
     UniqueFd fd(openat(folder->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd.open()) return path_failure(path, errno);
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(fd.get()), &closedir);

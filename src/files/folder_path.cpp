@@ -36,7 +36,7 @@ Failure path_failure(std::string_view path, int error) {
         case ENOENT:
             return {FailureKind::not_found, shown + " does not exist"};
         case ENOTDIR:
-            return refuse(shown + " is not a folder, or leads through a file");
+            return refuse(shown + " leads through a file");
         case EISDIR:
             return refuse(shown + " is a folder");
         case EACCES:

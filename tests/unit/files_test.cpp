@@ -84,7 +84,7 @@ TEST_P(Confined, RefusesPathsThatMeanNothingInside) {
              Row{std::string(300, 'x'), "too long"},
              Row{".assent-tmp-x", "reserved"},
              Row{"file/x", "leads through a file"},
-             Row{"file/", "leads through a file"},
+             Row{"file/", "is not a folder"},
              Row{"nothing", "'nothing' does not exist"},
              Row{"/", "is a folder"},
          }) {
