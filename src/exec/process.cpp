@@ -54,12 +54,13 @@ bool make_pipe(Ends& ends) {
     return move_up(ends.theirs) && fcntl(ends.ours.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
-// A pipe by its use; a socket because writing to a pipe whose reader died raises SIGPIPE in the host.
-bool make_control(Ends& ends) {
+// Sockets, although they are used like pipes: writing to one whose reader died need not raise SIGPIPE
+// in the host, and a tool cannot open the helper's end through /proc to forge its report.
+bool make_channel(Ends& ends) {
     int fds[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return false;
     ends = {UniqueFd(fds[0]), UniqueFd(fds[1])};
-    return move_up(ends.theirs);
+    return move_up(ends.theirs) && fcntl(ends.ours.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
 class Supervised {
@@ -72,7 +73,7 @@ public:
     Result<ShellEnd> run(const std::string& helper, const std::stop_token& stop) {
         UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
         UniqueFd stopped(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-        if (!make_pipe(out_) || !make_pipe(err_) || !make_pipe(status_) || !make_control(control_) || !null.open() ||
+        if (!make_pipe(out_) || !make_pipe(err_) || !make_channel(status_) || !make_channel(control_) || !null.open() ||
             !move_up(null) || !stopped.open())
             return system_failure("the shell cannot be started", errno);
         if (const int error = spawn(helper, null.get()); error != 0)
@@ -126,7 +127,7 @@ private:
         return error;
     }
 
-    // Until the helper has closed its status pipe, which it does by ending.
+    // Until the helper has closed its end of the status, which it does by ending.
     void watch(int stopped) {
         const auto after_cancel = run_.grace + std::chrono::milliseconds(helper_kill_wait_ms) + patience;
         Moment deadline = std::chrono::steady_clock::now() + run_.time_limit + after_cancel;

@@ -98,7 +98,7 @@ private:
         if (setsid() < 0) fail("session", errno);
         if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail("reaper", errno);
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("privileges", errno);
-        // Nobody of the same user may open our status pipe through /proc and write what he likes.
+        // Nobody of the same user may trace us or look into our memory.
         prctl(PR_SET_DUMPABLE, 0);
         if (chdir(settings_.folder) != 0) fail("folder", errno);
     }
