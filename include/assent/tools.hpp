@@ -1,0 +1,71 @@
+// Ready-made tools: files of one folder, and a shell in it.
+//
+// File paths are relative to the workspace (`/x` and `x` are the same) and never leave it. The shell
+// starts there but is not confined by it: let a guard ask.
+//
+// Thread-safety: all of these tools may be started from several threads.
+// Errors: what goes wrong is a ToolResult with `is_error` and a text for the model.
+#pragma once
+
+#include <assent/result.hpp>
+#include <assent/tool.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assent {
+
+class ConfinedFolder;
+
+/// A folder that was opened once; copies share it. If its path is given to another folder later, the
+/// file tools go on in the one that was opened.
+class Workspace {
+public:
+    /// Failure kind `tool`: it does not exist, is no folder or is not accessible.
+    static Result<Workspace> open(const std::string& path);
+
+    /// Absolute and without links, as it was when opened.
+    [[nodiscard]] const std::string& path() const noexcept;
+    /// For the tools themselves.
+    [[nodiscard]] const ConfinedFolder& folder() const noexcept { return *folder_; }
+
+private:
+    explicit Workspace(std::shared_ptr<const ConfinedFolder> folder) noexcept : folder_(std::move(folder)) {}
+    std::shared_ptr<const ConfinedFolder> folder_;
+};
+
+/// `read_file {file_path, offset, limit}`: numbered lines of a text file, base64 of any other.
+[[nodiscard]] std::shared_ptr<Tool> read_file_tool(Workspace workspace);
+/// `write_file {file_path, content}`: creates or replaces a file, with the folders it needs.
+[[nodiscard]] std::shared_ptr<Tool> write_file_tool(Workspace workspace);
+/// `edit_file {file_path, old_string, new_string, replace_all}`: replaces a text that occurs once, or
+/// everywhere. Line feeds in it also stand for the CR LF of a file that has them.
+[[nodiscard]] std::shared_ptr<Tool> edit_file_tool(Workspace workspace);
+/// `ls {path}`: the paths in a folder, sorted; folders end in `/`.
+[[nodiscard]] std::shared_ptr<Tool> ls_tool(Workspace workspace);
+
+struct ShellOptions {
+    Workspace workspace;
+    std::chrono::milliseconds time_limit{120'000};
+    /// Between being asked to end and being killed.
+    std::chrono::milliseconds grace{2'000};
+    std::size_t output_bytes_max = std::size_t{64} * 1024;  ///< Of each stream; the middle is cut.
+    /// Path of the program `assent-exec`; empty: beside this program, in ../libexec/assent/ from it, or
+    /// where Assent was installed.
+    std::string helper{};
+    /// Environment variables the command may see besides PATH, HOME, LANG, LC_*, TZ, TERM, USER,
+    /// LOGNAME, SHELL and TMPDIR.
+    std::vector<std::string> environment_names{};
+};
+
+/// `shell {command}`: a line for /bin/sh in the workspace, without terminal and input. Everything it
+/// started is dead when it has ended. Part of `assent::shell`.
+[[nodiscard]] std::shared_ptr<Tool> shell_tool(ShellOptions options);
+/// Whether the helper program is there; worth asking before the first call. Failure kind `tool`.
+Result<void> check_shell(const ShellOptions& options);
+
+}  // namespace assent

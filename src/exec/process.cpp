@@ -1,0 +1,239 @@
+#include "exec/process.hpp"
+
+#include "base/unique_fd.hpp"
+#include "exec/helper_protocol.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace assent {
+namespace {
+
+using namespace std::chrono_literals;
+using Moment = std::chrono::steady_clock::time_point;
+
+// Above those that the helper gets as 0 to 4, so that none is overwritten before it is passed on.
+constexpr int passed_fd_min = 10;
+// The helper keeps all limits itself; this much later we no longer believe that it will.
+constexpr auto patience = 10s;
+constexpr auto time_limit_max = 7 * 24h;
+
+Failure refuse(std::string message) {
+    return {FailureKind::tool, std::move(message)};
+}
+
+Failure system_failure(const std::string& what, int error) {
+    return refuse(what + ": " + std::generic_category().message(error));
+}
+
+struct Ends {
+    UniqueFd ours;
+    UniqueFd theirs;
+};
+
+bool move_up(UniqueFd& fd) {
+    fd = UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, passed_fd_min));
+    return fd.open();
+}
+
+bool make_pipe(Ends& ends) {
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) != 0) return false;
+    ends = {UniqueFd(fds[0]), UniqueFd(fds[1])};
+    return move_up(ends.theirs) && fcntl(ends.ours.get(), F_SETFL, O_NONBLOCK) == 0;
+}
+
+// Sockets, although they are used like pipes: writing to one whose reader died need not raise SIGPIPE
+// in the host, and a tool cannot open the helper's end through /proc to forge its report.
+bool make_channel(Ends& ends) {
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return false;
+    ends = {UniqueFd(fds[0]), UniqueFd(fds[1])};
+    return move_up(ends.theirs) && fcntl(ends.ours.get(), F_SETFL, O_NONBLOCK) == 0;
+}
+
+class Supervised {
+public:
+    explicit Supervised(const ShellRun& run) : run_(run) {
+        end_.out = CapturedStream(run.output_bytes_max);
+        end_.err = CapturedStream(run.output_bytes_max);
+    }
+
+    Result<ShellEnd> run(const std::string& helper, const std::stop_token& stop) {
+        UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+        UniqueFd stopped(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        if (!make_pipe(out_) || !make_pipe(err_) || !make_channel(status_) || !make_channel(control_) || !null.open() ||
+            !move_up(null) || !stopped.open())
+            return system_failure("the shell cannot be started", errno);
+        if (const int error = spawn(helper, null.get()); error != 0)
+            return system_failure("the shell helper '" + helper + "' cannot be started", error);
+        for (auto* ends : {&out_, &err_, &status_, &control_}) ends->theirs.reset();
+        {
+            const std::stop_callback wake(stop, [fd = stopped.get()] { (void)(eventfd_write(fd, 1) == 0); });
+            watch(stopped.get());
+        }
+        // Closed first: a helper that still lives dies of it, and kills what it has below it.
+        control_.ours.reset();
+        reap();
+        return understand();
+    }
+
+private:
+    int spawn(const std::string& helper, int null) {
+        std::array<std::string, 6> arguments{helper,
+                                             std::to_string(run_.time_limit.count()),
+                                             std::to_string(run_.grace.count()),
+                                             std::to_string(run_.linger.count()),
+                                             run_.folder,
+                                             run_.line};
+        std::array<char*, 7> argv{};
+        std::transform(arguments.begin(), arguments.end(), argv.begin(), [](auto& text) { return text.data(); });
+        auto environment = tool_environment(run_.environment_names);
+        std::vector<char*> envp;
+        for (auto& entry : environment) envp.push_back(entry.data());
+        envp.push_back(nullptr);
+
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawnattr_init(&attributes);
+        posix_spawn_file_actions_adddup2(&actions, null, 0);
+        posix_spawn_file_actions_adddup2(&actions, out_.theirs.get(), 1);
+        posix_spawn_file_actions_adddup2(&actions, err_.theirs.get(), 2);
+        posix_spawn_file_actions_adddup2(&actions, control_.theirs.get(), helper_control_fd);
+        posix_spawn_file_actions_adddup2(&actions, status_.theirs.get(), helper_status_fd);
+        // What the host ignores or blocks must not hold in the helper.
+        sigset_t all;
+        sigset_t none;
+        sigfillset(&all);
+        sigemptyset(&none);
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        const int error = posix_spawn(&pid_, helper.c_str(), &actions, &attributes, argv.data(), envp.data());
+        posix_spawnattr_destroy(&attributes);
+        posix_spawn_file_actions_destroy(&actions);
+        return error;
+    }
+
+    // Until the helper has closed its end of the status, which it does by ending.
+    void watch(int stopped) {
+        const auto after_cancel = run_.grace + std::chrono::milliseconds(helper_kill_wait_ms) + patience;
+        Moment deadline = std::chrono::steady_clock::now() + run_.time_limit + after_cancel;
+        bool told = false;
+        while (status_.ours.open()) {
+            std::array<pollfd, 4> fds{pollfd{out_.ours.get(), POLLIN, 0}, pollfd{err_.ours.get(), POLLIN, 0},
+                                      pollfd{status_.ours.get(), POLLIN, 0}, pollfd{told ? -1 : stopped, POLLIN, 0}};
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+            if (left <= 0ms) return;
+            const auto wait = std::min<std::chrono::milliseconds>(left, 1h);
+            if (poll(fds.data(), fds.size(), static_cast<int>(wait.count())) < 0) continue;
+            if (fds[3].revents != 0) {
+                told = true;
+                deadline = std::min(deadline, std::chrono::steady_clock::now() + after_cancel);
+                (void)(send(control_.ours.get(), &helper_cancel_byte, 1, MSG_NOSIGNAL) == 1);
+            }
+            if (fds[0].revents != 0) drain(out_.ours, end_.out);
+            if (fds[1].revents != 0) drain(err_.ours, end_.err);
+            if (fds[2].revents != 0) read_status();
+        }
+        // All writers are gone, or cannot be killed: what is in the pipes now is all we wait for.
+        drain(out_.ours, end_.out);
+        drain(err_.ours, end_.err);
+    }
+
+    // At most what a pipe holds, so that a flood does not keep us from the other descriptors.
+    static void drain(UniqueFd& fd, CapturedStream& stream) {
+        std::array<char, 16 * 1024> buffer;
+        for (int pieces = 0; fd.open() && pieces < 64; ++pieces) {
+            const auto size = read(fd.get(), buffer.data(), buffer.size());
+            if (size > 0) {
+                stream.add({buffer.data(), static_cast<std::size_t>(size)});
+            } else if (size == 0) {
+                fd.reset();
+            } else if (errno != EINTR) {
+                if (errno != EAGAIN) fd.reset();
+                return;
+            }
+        }
+    }
+
+    void read_status() {
+        std::array<char, 256> buffer{};
+        const auto size = read(status_.ours.get(), buffer.data(), buffer.size());
+        if (size > 0 && status_line_.size() < buffer.size()) {
+            status_line_.append(buffer.data(), static_cast<std::size_t>(size));
+        } else if (size == 0 || (size < 0 && errno != EINTR && errno != EAGAIN)) {
+            status_.ours.reset();
+        }
+    }
+
+    // The host may ignore SIGCHLD or wait for all children itself: then there is nothing to wait for.
+    void reap() const {
+        siginfo_t info{};
+        const int options = WEXITED | (status_.ours.open() ? WNOHANG : 0);
+        while (waitid(P_PID, static_cast<id_t>(pid_), &info, options) != 0 && errno == EINTR) {
+        }
+    }
+
+    Result<ShellEnd> understand() {
+        int exit = -1;
+        int signal = 0;
+        int timed_out = 0;
+        int cancelled = 0;
+        int left = 0;
+        std::array<char, 32> step{};
+        if (std::sscanf(status_line_.c_str(), helper_failed_format, step.data(), &left) == 2)
+            return system_failure("the shell cannot be started (" + std::string(step.data()) + ")", left);
+        const bool understood =
+            std::sscanf(status_line_.c_str(), helper_ended_format, &exit, &signal, &timed_out, &cancelled, &left) == 5;
+        if (exit >= 0) end_.exit_status = exit;
+        if (signal > 0) end_.signal = signal;
+        end_.timed_out = timed_out != 0;
+        end_.cancelled = cancelled != 0;
+        end_.unknown = !understood || left > 0;
+        return std::move(end_);
+    }
+
+    const ShellRun& run_;
+    ShellEnd end_;
+    Ends out_;
+    Ends err_;
+    Ends status_;
+    Ends control_;
+    pid_t pid_ = -1;
+    std::string status_line_;
+};
+
+}  // namespace
+
+Result<ShellEnd> run_shell(const ShellRun& run, const std::stop_token& stop) {
+    if (run.line.find('\0') != std::string::npos) return refuse("the command has a NUL byte");
+    if (run.line.size() > shell_line_bytes_max)
+        return refuse("the command has " + std::to_string(run.line.size()) + " bytes; at most " +
+                      std::to_string(shell_line_bytes_max) + " are taken (write a script file instead)");
+    if (run.time_limit < 1ms || run.time_limit > time_limit_max || run.grace < 0ms || run.grace > time_limit_max ||
+        run.linger < 0ms || run.linger > time_limit_max)
+        return refuse("the time limit must be between 1 ms and 7 days");
+    const auto helper = find_helper(run.helper);
+    if (!helper.ok()) return helper.failure();
+    if (stop.stop_requested()) {
+        ShellEnd end;
+        end.cancelled = true;
+        return end;
+    }
+    return Supervised(run).run(*helper, stop);
+}
+
+}  // namespace assent

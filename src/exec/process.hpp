@@ -1,0 +1,64 @@
+// Runs a shell line so that nothing of it is left afterwards, and however it ends.
+//
+// The line runs below the helper program `assent-exec`: in a session of its own, without a terminal,
+// with nothing to read, with a cleaned environment. All its descendants are killed when it has ended,
+// when its time is over, when it is cancelled, and when this process dies in whatever way. Not
+// reached are processes that others start for it (a service manager, a container daemon), and a line
+// that kills the helper itself leaves what it put in the background.
+//
+// Thread-safety: `run_shell` may be called from several threads; it needs no signal handler, does not
+// rely on SIGCHLD and waits for no other child than its own.
+#pragma once
+
+#include "exec/captured_stream.hpp"
+
+#include <assent/result.hpp>
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assent {
+
+/// Longer lines are refused: the kernel takes no argument over 128 KiB.
+inline constexpr std::size_t shell_line_bytes_max = std::size_t{100} * 1024;
+
+struct ShellRun {
+    std::string line;
+    std::string folder;
+    std::chrono::milliseconds time_limit{120'000};
+    /// Between being asked to end and being killed.
+    std::chrono::milliseconds grace{2'000};
+    /// For what the line left running, once the shell itself has ended.
+    std::chrono::milliseconds linger{200};
+    std::size_t output_bytes_max = std::size_t{64} * 1024;  ///< Of each stream.
+    std::string helper;                                     ///< Empty: where `find_helper` finds it.
+    std::vector<std::string> environment_names;             ///< Passed on besides the usual ones.
+};
+
+struct ShellEnd {
+    std::optional<int> exit_status;
+    std::optional<int> signal;
+    bool timed_out = false;
+    bool cancelled = false;
+    /// Something cannot be killed, or the helper died: nobody knows what still happens.
+    bool unknown = false;
+    CapturedStream out;
+    CapturedStream err;
+};
+
+/// Blocks until everything has ended. Failure kind `tool` if nothing was run.
+Result<ShellEnd> run_shell(const ShellRun& run, const std::stop_token& stop);
+
+/// The helper: `given` if not empty, else beside this program, else in ../libexec/assent/ from it,
+/// else where it was to be installed. Failure kind `tool`.
+Result<std::string> find_helper(const std::string& given);
+
+/// NAME=VALUE for each variable of this process that a tool may see: those it needs to find programs
+/// and speak the user's language, and `extra_names`. Never keys or tokens.
+[[nodiscard]] std::vector<std::string> tool_environment(const std::vector<std::string>& extra_names);
+
+}  // namespace assent

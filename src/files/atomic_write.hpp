@@ -1,0 +1,24 @@
+// Replacing a file in one step that survives a crash: all of the old or all of the new content.
+#pragma once
+
+#include "files/confined_folder.hpp"
+
+namespace assent {
+
+[[nodiscard]] FileStamp stamp_of(const struct stat& facts) noexcept;
+
+struct Replacement {
+    int folder = -1;        ///< Where `name` is.
+    std::string name;       ///< One component; never followed if it is a link.
+    std::string_view path;  ///< For messages.
+    std::string_view bytes;
+    const std::optional<FileStamp>& expected;
+};
+
+/// `replacing` is locked for the last step.
+Result<void> replace_file(const Replacement& wanted, std::mutex& replacing);
+
+/// Removes unfinished writes of dead processes from `folder`.
+void remove_orphans(int folder);
+
+}  // namespace assent

@@ -1,0 +1,99 @@
+// A folder opened once; everything happens beneath it.
+//
+// Paths are relative to the folder (`/x` and `x` are the same). No link leads out. Somebody with the
+// same rights who moves folders away while we write cannot be stopped, only noticed (`write`).
+// A hard link to a file outside reads as what it is, a file of the folder.
+//
+// Thread-safety: all functions may be called from several threads.
+// Errors: Failure kind `not_found` when nothing has that path, else `tool`.
+#pragma once
+
+#include "base/unique_fd.hpp"
+#include "files/resolve.hpp"
+
+#include <assent/result.hpp>
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assent {
+
+/// No larger file is read, and none is written.
+inline constexpr std::size_t file_bytes_max = std::size_t{16} * 1024 * 1024;
+/// At most this many names of one folder are listed.
+inline constexpr std::size_t entries_max = 20'000;
+
+/// Which state of a file was read: another one means that it changed since.
+struct FileStamp {
+    dev_t device = 0;
+    ino_t inode = 0;
+    off_t size = 0;
+    std::int64_t modified_ns = 0;
+    std::int64_t changed_ns = 0;
+
+    bool operator==(const FileStamp&) const = default;
+};
+
+struct FileContent {
+    std::string bytes;
+    FileStamp stamp;
+};
+
+struct FolderEntry {
+    std::string name;
+    bool folder = false;  ///< Also for a link that leads to a folder inside.
+
+    bool operator==(const FolderEntry&) const = default;
+};
+
+struct FolderList {
+    std::vector<FolderEntry> entries;  ///< Sorted by the bytes of their names.
+    bool complete = true;              ///< False: there are more than `entries_max`.
+};
+
+class ConfinedFolder {
+public:
+    /// Failure kind `tool`: missing, not a folder, not accessible.
+    static Result<std::shared_ptr<const ConfinedFolder>> open(const std::string& path,
+                                                              PathWay way = PathWay::automatic);
+
+    /// Absolute and without links, as it was when opened.
+    [[nodiscard]] const std::string& real_path() const noexcept { return real_path_; }
+
+    /// The bytes of a regular file.
+    [[nodiscard]] Result<FileContent> read(std::string_view path) const;
+    [[nodiscard]] Result<FolderList> list(std::string_view path) const;
+
+    /// Creates or replaces a regular file, at once and durably; missing folders are made. The mode and
+    /// owner of a replaced file are kept; a link at the end of the path is written through if its real
+    /// place is inside. With `expected`, only if the file is still in that state.
+    Result<void> write(std::string_view path, std::string_view bytes,
+                       const std::optional<FileStamp>& expected = std::nullopt) const;
+
+private:
+    ConfinedFolder(UniqueFd root, std::string real_path, PathWay way)
+        : root_(std::move(root)), real_path_(std::move(real_path)), resolver_(root_.get(), way) {}
+
+    [[nodiscard]] Result<UniqueFd> make_folders(const std::vector<std::string>& parts) const;
+    [[nodiscard]] bool still_leads_to(int folder, bool link, const std::vector<std::string>& parts) const;
+    void sweep(int folder) const;
+
+    UniqueFd root_;
+    std::string real_path_;
+    Resolver resolver_;
+    // Held from the last look at a file to its replacement, so that our own edits never lose one another.
+    mutable std::mutex replacing_;
+    mutable std::mutex swept_lock_;
+    mutable std::set<std::pair<dev_t, ino_t>> swept_;
+};
+
+}  // namespace assent

@@ -1,0 +1,131 @@
+#include "base/display.hpp"
+#include "files/folder_path.hpp"
+#include "tools/call_arguments.hpp"
+#include "tools/file_work.hpp"
+#include "tools/number_lines.hpp"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+
+namespace assent {
+namespace {
+
+constexpr std::int64_t read_limit_usual = 100;
+
+std::string base64(std::string_view bytes) {
+    std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
+    const int size =
+        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                        reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+    out.resize(static_cast<std::size_t>(size));
+    return out;
+}
+
+bool is_text(std::string_view bytes) noexcept {
+    return bytes.find('\0') == std::string_view::npos && valid_utf8(bytes);
+}
+
+ToolResult show_binary(const std::string& path, std::string_view bytes) {
+    const auto size = std::to_string(bytes.size());
+    if (bytes.size() > binary_bytes_max)
+        return error_result(quoted_path(path) + " is no text; it has " + size + " bytes, and at most " +
+                            std::to_string(binary_bytes_max) + " can be shown as base64");
+    ToolResult result;
+    result.text = quoted_path(path) + " is no text; its " + size + " bytes in base64:\n" + base64(bytes);
+    return result;
+}
+
+std::string lines_text(std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " line" : " lines");
+}
+
+ToolResult show_lines(std::string_view text, std::int64_t offset, std::int64_t limit) {
+    ToolResult result;
+    if (offset < 0) {
+        result.text = "[offset " + std::to_string(offset) + " is before the beginning; read from 0]\n";
+        offset = 0;
+    }
+    const auto lines = split_lines(text);
+    const auto total = lines.size();
+    if (static_cast<std::uint64_t>(offset) >= total)
+        return error_result("Line offset " + std::to_string(offset) + " exceeds file length (" + std::to_string(total) +
+                            " lines)");
+    const auto first = static_cast<std::size_t>(offset);
+    const auto wanted = std::span(lines).subspan(first).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), total - first)));
+    const auto numbered = number_lines(wanted, first + 1, read_result_bytes_max);
+    result.text += numbered.text;
+    const auto next = first + numbered.lines;
+    if (numbered.cut)
+        result.text += "[line " + std::to_string(next) + " is longer than what can be shown; the rest is cut]\n";
+    if (next < total)
+        result.text += "[" + lines_text(total - next) + " more; go on with offset " + std::to_string(next) + "]\n";
+    return result;
+}
+
+std::string as_prefix(std::string_view path) {
+    std::string prefix(path);
+    while (prefix.ends_with('/')) prefix.pop_back();
+    if (prefix == "." && path != "/") return {};
+    return prefix + "/";
+}
+
+}  // namespace
+
+ToolResult read_file(const ConfinedFolder& folder, const Arguments& arguments) {
+    CallArguments call(arguments, {"file_path", "offset", "limit"});
+    const auto path = call.text("file_path");
+    const auto offset = call.whole_number("offset", 0);
+    const auto limit = call.whole_number("limit", read_limit_usual);
+    if (call.problem()) return *call.problem();
+    const auto content = folder.read(path);
+    if (!content.ok()) {
+        const auto& failure = content.failure();
+        return error_result(failure.kind == FailureKind::not_found ? "File " + quoted_path(path) + " not found"
+                                                                   : failure.message);
+    }
+    ToolResult result;
+    if (content->bytes.empty()) {
+        result.text = "System reminder: the file " + quoted_path(path) + " exists, but it is empty.";
+        return result;
+    }
+    if (!is_text(content->bytes)) return show_binary(path, content->bytes);
+    if (limit <= 0) {
+        result.text = "System reminder: with a limit of " + std::to_string(limit) +
+                      " no lines are read; give a limit of 1 or more.";
+        return result;
+    }
+    return show_lines(content->bytes, offset, limit);
+}
+
+ToolResult list_folder(const ConfinedFolder& folder, const Arguments& arguments) {
+    CallArguments call(arguments, {"path"});
+    const auto path = call.text("path", "/");
+    if (call.problem()) return *call.problem();
+    const auto list = folder.list(path);
+    if (!list.ok()) {
+        const auto& failure = list.failure();
+        return error_result(failure.kind == FailureKind::not_found ? "Path " + quoted_path(path) + " not found"
+                                                                   : failure.message);
+    }
+    ToolResult result;
+    if (list->entries.empty()) {
+        result.text = "No files found";
+        return result;
+    }
+    // Names may hold line feeds: shown safely, none can pass for two.
+    const auto prefix = safe_to_show(as_prefix(path)).text;
+    std::size_t shown = 0;
+    for (const auto& entry : list->entries) {
+        if (result.text.size() > read_result_bytes_max) break;
+        result.text += prefix + safe_to_show(entry.name).text + (entry.folder ? "/\n" : "\n");
+        ++shown;
+    }
+    if (shown < list->entries.size() || !list->complete)
+        result.text += "[not all: " + std::to_string(shown) + " of " + (list->complete ? "" : "more than ") +
+                       std::to_string(list->entries.size()) + "]\n";
+    return result;
+}
+
+}  // namespace assent

@@ -1,0 +1,52 @@
+#include "tools/file_work.hpp"
+
+namespace assent {
+
+ToolSpec read_file_spec() {
+    return {
+        .name = "read_file",
+        .description =
+            "Reads a file of the workspace. Text comes as numbered lines (the number is not part of the line), from "
+            "`offset` on and at most `limit` of them; any other file comes as base64.",
+        .schema = R"({"type":"object","additionalProperties":false,"required":["file_path"],"properties":{)"
+                  R"("file_path":{"type":"string","description":"Path of the file in the workspace."},)"
+                  R"("offset":{"type":"integer","default":0,"description":"First line to read, from 0."},)"
+                  R"("limit":{"type":"integer","default":100,"description":"How many lines to read at most."}}})",
+        .read_only = true,
+        .idempotent = true};
+}
+
+ToolSpec write_file_spec() {
+    return {.name = "write_file",
+            .description = "Creates a file in the workspace or replaces all of its content. Missing folders are made.",
+            .schema =
+                R"({"type":"object","additionalProperties":false,"required":["file_path","content"],"properties":{)"
+                R"("file_path":{"type":"string","description":"Path of the file in the workspace."},)"
+                R"("content":{"type":"string","description":"The whole content of the file."}}})"};
+}
+
+ToolSpec edit_file_spec() {
+    return {.name = "edit_file",
+            .description =
+                "Replaces a text in a file of the workspace. The text must occur exactly once, unless `replace_all` is "
+                "true. Give it as it is in the file, without line numbers.",
+            .schema = R"({"type":"object","additionalProperties":false,)"
+                      R"("required":["file_path","old_string","new_string"],"properties":{)"
+                      R"("file_path":{"type":"string","description":"Path of the file in the workspace."},)"
+                      R"("old_string":{"type":"string","minLength":1,"description":"The text to replace."},)"
+                      R"("new_string":{"type":"string","description":"What takes its place."},)"
+                      R"("replace_all":{"type":"boolean","default":false,)"
+                      R"("description":"Replace it wherever it occurs."}}})"};
+}
+
+ToolSpec ls_spec() {
+    return {.name = "ls",
+            .description = "Lists a folder of the workspace, one path a line, sorted; folders end in a slash.",
+            .schema =
+                R"({"type":"object","additionalProperties":false,"properties":{)"
+                R"("path":{"type":"string","default":"/","description":"Path of the folder in the workspace."}}})",
+            .read_only = true,
+            .idempotent = true};
+}
+
+}  // namespace assent
