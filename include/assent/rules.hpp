@@ -87,7 +87,7 @@ using FieldPatterns = std::vector<std::pair<std::string, std::string>>;
 struct InterruptRule {
     /// `tool`: a name, exactly and with regard to case, or "*" for every tool.
     InterruptRule(std::string tool, Predicate match = nullptr);
-    InterruptRule(const char* tool, Predicate match = nullptr) : InterruptRule(std::string(tool), std::move(match)) {}
+    InterruptRule(const char* name, Predicate when = nullptr) : InterruptRule(std::string(name), std::move(when)) {}
     InterruptRule(const Tool& tool, Predicate match = nullptr);
 
     std::string tool;
