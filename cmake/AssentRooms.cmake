@@ -13,6 +13,8 @@ function(assent_room name)
     add_dependencies(${target} ${room})
   endforeach()
   target_link_libraries(${target} PUBLIC ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:assent_warnings>)
+  # What a library made of these objects must link; see AssentInstall.
+  set_property(TARGET ${target} PROPERTY ASSENT_LIBRARIES ${ROOM_LIBRARIES})
   if(ASSENT_TEST_POINTS)
     target_compile_definitions(${target} PUBLIC ASSENT_TEST_POINTS)
   endif()
