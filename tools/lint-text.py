@@ -9,6 +9,7 @@ The rules:
   * no comment that marks unfinished work: what is not done is an issue;
   * no names of other products (known by digest, so that they are not written here either);
   * no paths of somebody's machine, and no addresses but the ones that readers are sent to;
+  * a link of a Markdown page to another file leads somewhere;
   * no spaces at the end of a line, no tabs in code, and a line end at the end of each file.
 """
 
@@ -32,6 +33,7 @@ ADDRESS_FINE = re.compile(
     r"www\.apache\.org|keepachangelog\.com|semver\.org|json-schema\.org|api\.anthropic\.com|api\.openai\.com|"
     r"www\.rfc-editor\.org|www\.sqlite\.org|json\.schemastore\.org"
 )
+LINK = re.compile(r"\]\(([^)\s#:]+)(?:#[^)\s]*)?\)")
 WORDS = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 
 
@@ -98,6 +100,10 @@ def faults_of(root: Path, name: str, names: set[str], known: dict[str, bool]) ->
             faults.append(f"{name}:{number}: `{match[0]}`: do it, or open an issue")
         if match := MACHINE.search(line):
             faults.append(f"{name}:{number}: `{match[0]}` is a path of one machine")
+        if name.endswith(".md"):
+            for match in LINK.finditer(line):
+                if not (root / name).parent.joinpath(match[1]).exists():
+                    faults.append(f"{name}:{number}: {match[1]} does not exist")
         if not name.startswith("tests/"):
             for match in ADDRESS.finditer(line):
                 if not ADDRESS_FINE.fullmatch(match[1].lower()):

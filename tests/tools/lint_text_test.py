@@ -54,6 +54,11 @@ class LintText(unittest.TestCase):
         self.assertEqual(self.lint({"src/base/a.cpp": "\tint a;\n"}), (1, ["src/base/a.cpp:1: a tab"]))
         self.assertEqual(self.lint({"a.md": "x"}), (1, ["a.md:1: the last line does not end"]))
 
+    def test_links(self):
+        page = {"docs/a.md": "[b](b.md#part) [c](../c.md) [d](https://example.com) [e](#here)\n"}
+        self.assertEqual(self.lint({**page, "docs/b.md": "", "c.md": ""}), (0, []))
+        self.assertEqual(self.lint({**page, "docs/b.md": ""}), (1, ["docs/a.md:1: ../c.md does not exist"]))
+
     def test_data_is_left_as_it_is(self):
         self.assertEqual(self.lint({"tests/cases/a.json": '"\t" \n"x"'}), (0, []))
 
