@@ -4,12 +4,11 @@
 #   assent::shell    the shell tool and its process supervisor
 #
 # Each is made of the objects of rooms; a room that does not exist yet is left out. The program is the
-# target `assent_program`; a helper program is installed by naming its target in ASSENT_HELPERS below.
+# target `assent-program` (its file is called `assent`), the helper that supervises processes `assent-exec`.
 include(CMakePackageConfigHelpers)
 
-set(ASSENT_ROOMS base policy journal gate store store_memory store_sqlite model files tools agent)
-set(ASSENT_SHELL_ROOMS exec tools_shell)
-set(ASSENT_HELPERS assent_helper)
+set(ASSENT_ROOMS base policy journal gate store store_memory store_sqlite model files tools_work tools agent)
+set(ASSENT_SHELL_ROOMS exec shell_work shell)
 
 # assent_library(NAME EXPORT_NAME ROOMS…): a library of the objects of the rooms that exist, exported
 # as assent::EXPORT_NAME. Not defined when none exists.
@@ -84,11 +83,9 @@ set(ASSENT_PC_PREFIX "\${pcfiledir}/${up}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/assent.pc.in ${PROJECT_BINARY_DIR}/assent.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/assent.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-if(TARGET assent_program)
-  install(TARGETS assent_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET assent-program)
+  install(TARGETS assent-program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-foreach(helper IN LISTS ASSENT_HELPERS)
-  if(TARGET ${helper})
-    install(TARGETS ${helper} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/assent)
-  endif()
-endforeach()
+if(TARGET assent-exec)
+  install(TARGETS assent-exec RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/assent)
+endif()

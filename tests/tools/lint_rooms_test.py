@@ -106,9 +106,13 @@ class LintRooms(unittest.TestCase):
             {"src/policy/CMakeLists.txt": "# assent_room(x)\nassent_room(policy\n  SOURCES a.cpp\n  ROOMS base store)\n"},
             "src/policy/CMakeLists.txt:2: policy may not use store; see tools/rooms.txt",
         )
+
+    def test_a_room_may_have_parts(self):
+        parts = {"src/base/CMakeLists.txt": "assent_room(base SOURCES a.cpp)\nassent_room(numbers SOURCES b.cpp ROOMS base)\n"}
+        self.expect_sound({**parts, "src/policy/CMakeLists.txt": "assent_room(policy SOURCES a.cpp ROOMS base numbers)\n"})
         self.expect_fault(
-            {"src/policy/CMakeLists.txt": "assent_room(rules SOURCES a.cpp)\n"},
-            "src/policy/CMakeLists.txt:1: room 'rules' must be called 'policy' or 'policy_…'",
+            {"src/base/CMakeLists.txt": "assent_room(base SOURCES a.cpp ROOMS gate)\n"},
+            "src/base/CMakeLists.txt:1: base may not use gate; see tools/rooms.txt",
         )
 
     def test_public_headers_include_public_headers(self):
