@@ -10,6 +10,8 @@ function(assent_room name)
   # whoever makes a library or a program of them.
   target_link_libraries(${target} PUBLIC ${ROOM_ROOMS})
   target_link_libraries(${target} PUBLIC ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:assent_warnings>)
+  # What a library made of these objects must link; see AssentInstall.
+  set_property(TARGET ${target} PROPERTY ASSENT_LIBRARIES ${ROOM_LIBRARIES})
   if(ASSENT_TEST_POINTS)
     target_compile_definitions(${target} PUBLIC ASSENT_TEST_POINTS)
   endif()

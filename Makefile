@@ -1,0 +1,92 @@
+# What a person types. Everything else is CMake: see CMakePresets.json.
+#
+#   JOBS    how many compilers and tests at once (all cores)
+#   ARGS    arguments for the demo of `make run`
+#   CASES   folder of cases for `make conformance`
+#   PREFIX  where `make install` installs
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+CASES ?= tests/cases
+ARGS ?=
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint asan tsan bench bare fuzz conformance install format clean
+
+# Progress on a terminal, silence elsewhere.
+ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
+
+# $(call configure,PRESET): its output is shown only when it fails.
+define configure
+	@mkdir -p build
+	@cmake --preset $(1) >build/configure-$(1).log 2>&1 || { cat build/configure-$(1).log >&2; exit 1; }
+endef
+
+# $(call compile,PRESET,MORE)
+define compile
+	@cmake --build --preset $(1) --parallel $(JOBS) $(2) $(ninja_flags)
+endef
+
+# $(call check,PRESET): builds all and runs the tests.
+define check
+	@tools/install-packages build test
+	$(call configure,$(1))
+	$(call compile,$(1))
+	@tools/run-tests $(1) $(JOBS)
+endef
+
+help:
+	@echo "make run          install what is missing, build, and start the demo (ARGS=…)"
+	@echo "make build        the optimised program, at build/bin/assent"
+	@echo "make test         build and run all tests"
+	@echo "make lint         formatting, rooms and arrows, public headers, clang-tidy"
+	@echo "make asan         all tests under the address and undefined behaviour sanitizers"
+	@echo "make tsan         all tests under the thread sanitizer"
+	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
+	@echo "make install      program, library and headers (PREFIX=DIR, else /usr/local)"
+	@echo "make format       format all C++ files in place"
+	@echo "make clean        remove build/"
+
+run: build
+	@test -x build/bin/assent || { echo "make run: the program is not in this version" >&2; exit 1; }
+	@build/bin/assent demo $(ARGS)
+
+build:
+	@tools/install-packages build
+	$(call configure,release)
+	$(call compile,release)
+
+test:
+	$(call check,dev)
+
+asan:
+	$(call check,asan)
+
+tsan:
+	$(call check,tsan)
+
+lint:
+	@tools/install-packages build test lint
+	@tools/lint
+
+conformance:
+	@tools/install-packages build test
+	$(call configure,dev)
+	@ninja -C build/dev -t query assent-conformance >/dev/null 2>&1 || { echo "make conformance: not in this version" >&2; exit 1; }
+	$(call compile,dev,--target assent-conformance)
+	@build/dev/bin/assent-conformance $(CASES)
+
+bench bare fuzz:
+	@echo "make $@: not in this version" >&2; exit 1
+
+install: build
+	@cmake --install build --prefix $(PREFIX) >build/install.log || { cat build/install.log >&2; exit 1; }
+	@echo "installed to $(PREFIX)"
+
+format:
+	@tools/install-packages lint
+	@tools/lint --format
+
+clean:
+	@rm -rf build
