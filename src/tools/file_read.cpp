@@ -4,9 +4,8 @@
 #include "tools/file_work.hpp"
 #include "tools/number_lines.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
+#include <cstdint>
 
 namespace assent {
 namespace {
@@ -14,11 +13,15 @@ namespace {
 constexpr std::int64_t read_limit_usual = 100;
 
 std::string base64(std::string_view bytes) {
-    std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
-    const int size =
-        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                        reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-    out.resize(static_cast<std::size_t>(size));
+    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        const auto group = bytes.substr(at, 3);
+        std::uint32_t bits = 0;
+        for (std::size_t i = 0; i < 3; ++i)
+            bits = bits << 8 | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
+        for (std::size_t i = 0; i < 4; ++i) out += i <= group.size() ? letters[bits >> (18 - 6 * i) & 63U] : '=';
+    }
     return out;
 }
 

@@ -130,7 +130,7 @@ TEST_F(Shell, SeesOnlyTheEnvironmentThatToolsNeed) {
 
 TEST_F(Shell, InheritsNoDescriptorAndNoNewPrivileges) {
     const UniqueFd leak(open("/dev/null", O_RDONLY));  // deliberately not close-on-exec
-    EXPECT_EQ(out_of("ls /proc/$$/fd | tr '\\n' ' '"), "0 1 2 ");
+    EXPECT_EQ(out_of("ls /proc/$$/fd; true"), "0\n1\n2\n");
     EXPECT_THAT(out_of("grep NoNewPrivs /proc/self/status"), HasSubstr("1"));
 }
 
@@ -367,6 +367,23 @@ TEST_F(Shell, ManyRunAtOnceWithoutHoldingEachOther) {
     }
     for (auto& thread : threads) thread.join();
     EXPECT_EQ(good, 40);
+}
+
+TEST_F(Shell, FindsItsHelperBesideTheProgramAndWhereItIsInstalled) {
+    namespace fs = std::filesystem;
+    fs::create_directories(folder / "bin");
+    fs::create_directories(folder / "libexec/assent");
+    fs::copy_file(ASSENT_EXEC_RUNNER, folder / "bin/host");
+    const std::vector<std::string> host{(folder / "bin/host").string(), "", folder.path().string(),
+                                        "tr '\\0' '\\n' </proc/$PPID/cmdline | head -n 1"};
+    const auto helper_used = [&] { return Started(host, false).finish(); };
+    // Unless it is installed on this machine.
+    EXPECT_THAT(helper_used(), testing::AnyOf(HasSubstr("the shell helper assent-exec was not found"),
+                                              testing::EndsWith("/libexec/assent/assent-exec\n")));
+    fs::copy_file(ASSENT_EXEC_HELPER, folder / "libexec/assent/assent-exec");
+    EXPECT_EQ(helper_used(), (folder / "libexec/assent/assent-exec").string() + "\n");
+    fs::copy_file(ASSENT_EXEC_HELPER, folder / "bin/assent-exec");
+    EXPECT_EQ(helper_used(), (folder / "bin/assent-exec").string() + "\n");
 }
 
 TEST_F(Shell, SaysWhyNothingWasRun) {

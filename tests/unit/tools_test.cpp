@@ -64,6 +64,7 @@ TEST_F(FileTools, ReadFileGivesNumberedLines) {
     base.put("a.txt", "one\ntwo\r\nthree\n\nfive");
     base.put("empty", "");
     base.put("binary", std::string("\0\x01\x02\xff", 4));
+    base.put("nul", std::string("a\0b", 3));
     base.put("latin", "caf\xe9\n");
     struct Row {
         const char* call;
@@ -90,6 +91,7 @@ TEST_F(FileTools, ReadFileGivesNumberedLines) {
              Row{R"({"file_path":"empty"})", "System reminder: the file 'empty' exists, but it is empty.", false},
              Row{R"({"file_path":"binary"})", "'binary' is no text; its 4 bytes in base64:\nAAEC/w==", false},
              Row{R"({"file_path":"latin"})", "'latin' is no text; its 5 bytes in base64:\nY2Fm6Qo=", false},
+             Row{R"({"file_path":"nul"})", "'nul' is no text; its 3 bytes in base64:\nYQBi", false},
              Row{R"({"file_path":"none"})", "Error: File 'none' not found", true},
              Row{R"({"file_path":"../x"})", "Error: the path '../x' leads out of the folder", true},
              Row{R"({"file_path":""})", "Error: the path is empty", true},
