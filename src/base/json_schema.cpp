@@ -106,7 +106,7 @@ private:
             follow(target(reference->as_string()));
         } else {
             for (const auto* name : {"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}) {
-                if (const auto* same_value = object.if_contains(name)) follow_all(*same_value);
+                if (const auto* part = object.if_contains(name)) follow_all(*part);
             }
             if (const auto* names = object.if_contains("dependencies"); names != nullptr && names->is_object()) {
                 for (const auto& [name, schema] : names->as_object()) follow(schema);
