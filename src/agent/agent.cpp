@@ -21,6 +21,7 @@ GateOptions gate_options(const AgentOptions& options) {
             .guards = options.guards,
             .json_limits = options.json_limits,
             .use_by_ms = options.use_by_ms,
+            .start_within_ms = options.start_within_ms,
             .clock = options.clock,
             .random = options.random};
 }

@@ -93,7 +93,8 @@ Result<void> RunLoop::call_model() {
         return Failure{FailureKind::refused, limit + "; raise the limit and resume to go on"};
     }
     auto stored = gate_.propose(*turn);
-    if (stored) tell({.kind = AgentEvent::Kind::turn, .text = turn->text});
+    // A turn without calls is the end: `finished` tells of it.
+    if (stored && !turn->calls.empty()) tell({.kind = AgentEvent::Kind::turn, .text = turn->text});
     return stored;
 }
 

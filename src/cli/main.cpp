@@ -1,0 +1,197 @@
+// The program `assent`: the commands and their options. What they do stands in their own files.
+#include "cli/answer_commands.hpp"
+#include "cli/list_commands.hpp"
+#include "cli/run_command.hpp"
+#include "cli/version.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+namespace assent::cli {
+namespace {
+
+// Options that later versions have; named here so that nobody believes they did something.
+void refuse_later_options(CLI::App& command, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        command
+            .add_option_function<std::string>(
+                name,
+                [name](const std::string&) {
+                    throw CLI::ValidationError(std::string(name) + " is not in this version");
+                },
+                "not in this version")
+            ->expected(0, 1)
+            ->group("");
+    }
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+    command.add_option("--model", options.model, "script:FILE, a JSON file of model turns");
+    command.add_option("--workspace", options.workspace, "folder the tools work in (default: this folder)");
+    command.add_option("--ask", options.ask, "tools that ask (names, separated by commas; * for all)")->delimiter(',');
+    command.add_option("--allow", options.allow, "tools that run without asking")->delimiter(',');
+    command.add_option("--deny", options.deny, "tools that never run")->delimiter(',');
+    command.add_option("--max-turns", options.max_turns, "model turns a prompt may take (default 50)");
+    command.add_option("--max-calls", options.max_calls, "tool calls a prompt may make (default 200)");
+    command.add_option("--use-by", options.use_by,
+                       "how long an approval may be used: 90s, 3m, 24h, 7d, never (default 24h)");
+    command.add_option("--lease", options.lease, "seconds in which a claimed tool must start (default 10)");
+    command
+        .add_option("--answers", options.answers,
+                    "answers in the order of asking: approve,deny:why,edit:{…},respond:text,later")
+        ->expected(1);
+    refuse_later_options(command,
+                         {"--policy", "--base-url", "--queue", "--idempotency-key", "--notify", "--decisions"});
+}
+
+// One parsed command line: CLI11 fills the options, the chosen command's action runs afterwards.
+class CommandLine {
+public:
+    CommandLine()
+        : app_("The approval gate for AI agents: an agent proposes, you decide, it runs once as approved.", "assent") {
+        app_.require_subcommand(1);
+        app_.fallthrough();
+        app_.set_help_flag("-h,--help", "show this help");
+        app_.set_version_flag("--version", version_text());
+        app_.add_option("--db", context_.db_url, "sqlite:PATH or memory: (default: assent.db in your state folder)");
+        app_.add_flag("--json", context_.terminal.json, "JSON on standard output");
+        app_.add_flag("--quiet", context_.terminal.quiet, "no notes and no progress");
+        app_.add_option("--color", color_, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+        add_running();
+        add_answering();
+        add_listing();
+    }
+
+    int run(int argc, char** argv) {
+        // Known before parsing, so that a wrong option is told in JSON too.
+        const bool json =
+            std::any_of(argv, argv + argc, [](const char* argument) { return std::string_view(argument) == "--json"; });
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::Success& asked_for_help) {
+            return app_.exit(asked_for_help);
+        } catch (const CLI::ParseError& error) {
+            context_.terminal.json = json;
+            std::string message = error.what();
+            std::replace(message.begin(), message.end(), '\n', ' ');
+            if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+            return context_.terminal.fail({FailureKind::usage, message + "; see assent --help"});
+        }
+        context_.terminal.set_color(color_);
+        return action_();
+    }
+
+private:
+    CLI::App* add(const char* name, const char* description, std::function<int()> action) {
+        auto* command = app_.add_subcommand(name, description);
+        command->callback([this, action = std::move(action)] { action_ = action; });
+        return command;
+    }
+
+    void add_running() {
+        auto* demo = add("demo", "watch an agent propose a file and a command, and decide",
+                         [this] { return demo_command(context_, run_); });
+        demo->add_option("--answers", run_.answers, "answers beforehand, such as approve,deny")->expected(1);
+        refuse_later_options(*demo, {"--model"});
+
+        auto* run = add("run", "prompt an agent", [this] { return run_command(context_, run_, prompt_); });
+        run->add_option("prompt", prompt_, "what the agent is asked")->required();
+        run->add_option("--thread", run_.thread, "thread to go on with, made when absent (default: a new one)");
+        run->add_flag("--abort-open", run_.abort_open, "abort what the thread waits for first");
+        add_run_options(*run, run_);
+
+        auto* resume =
+            add("resume", "go on with a thread where it stands", [this] { return resume_command(context_, run_); });
+        resume->add_option("thread", run_.thread, "the thread")->required();
+        add_run_options(*resume, run_);
+
+        auto* judge = add("judge", "say what would happen to a call, without a thread",
+                          [this] { return judge_command(context_, run_, tool_, arguments_); });
+        judge->add_option("tool", tool_, "name of the tool")->required();
+        judge->add_option("arguments", arguments_, "its arguments, JSON")->required();
+        add_run_options(*judge, run_);
+    }
+
+    void add_answering() {
+        const auto answer = [this](const char* name, const char* description, DecisionKind kind) {
+            auto* command = add(name, description, [this, kind] { return answer_command(context_, kind, answer_); });
+            command->add_option("id", answer_.id, "the approval's id, or its interrupt_id with --thread")->required();
+            command->add_option("--thread", answer_.thread, "the thread of the approval");
+            command->add_option("--digest", answer_.digest, "refuse if the approval has another digest");
+            return command;
+        };
+        auto* approve = answer("approve", "let a call run as it was shown", DecisionKind::approve);
+        approve->add_option("--message", answer_.message, "a note for the record");
+        auto* deny = answer("deny", "do not let a call run", DecisionKind::deny);
+        deny->add_option("--message", answer_.message, "the reason, told to the model");
+        auto* respond = answer("respond", "give the result of a call yourself; it does not run", DecisionKind::respond);
+        respond->add_option("--message", answer_.message, "the result for the model");
+        refuse_later_options(*respond, {"--args"});
+        auto* edit = answer("edit", "let a call run with other arguments", DecisionKind::edit);
+        edit->add_option("--set", answer_.set, "key=JSON, laid over the shown arguments (may be repeated)")
+            ->expected(1);
+        edit->add_option("--args", answer_.args, "all arguments, JSON");
+        edit->add_option("--tool", answer_.tool, "another tool of the agent");
+        edit->add_option("--message", answer_.message, "a note for the record");
+
+        auto* resolve = add("resolve", "say how a call with an unknown outcome ended",
+                            [this] { return resolve_command(context_, resolve_); });
+        resolve->add_option("id", resolve_.id, "the id of the unknown outcome")->required();
+        resolve->add_option("--thread", resolve_.thread, "its thread");
+        resolve->add_option("--done", resolve_.done, "it ran to its end; the result for the model")->expected(0, 1);
+        resolve->add_flag("--retry", resolve_.retry, "run it again");
+        resolve->add_option("--fail", resolve_.fail, "it failed; the error for the model")->expected(0, 1);
+
+        auto* abort = add("abort", "cancel what has not started in a thread",
+                          [this] { return abort_command(context_, run_.thread, reason_); });
+        abort->add_option("thread", run_.thread, "the thread")->required();
+        abort->add_option("--reason", reason_, "the reason, told to the model");
+    }
+
+    void add_listing() {
+        auto* pending =
+            add("pending", "list what waits for people", [this] { return pending_command(context_, pending_); });
+        pending->add_option("--limit", pending_.limit, "how many at most (default 100)")->check(CLI::PositiveNumber);
+        pending->add_option("--after", pending_.after, "only those after this id");
+        pending->add_option("--thread", pending_.thread, "only those of this thread");
+
+        auto* show = add("show", "show an approval whole, and the messages before it",
+                         [this] { return show_command(context_, show_); });
+        show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")->required();
+        show->add_option("--thread", show_.thread, "the thread of the approval");
+
+        add("threads", "list the threads", [this] { return threads_command(context_); });
+        auto* history = add("history", "show everything that happened in a thread",
+                            [this] { return history_command(context_, run_.thread); });
+        history->add_option("thread", run_.thread, "the thread")->required();
+    }
+
+    CLI::App app_;
+    Context context_;
+    std::string color_ = "auto";
+    std::function<int()> action_;
+    RunOptions run_;
+    AnswerOptions answer_;
+    ResolveOptions resolve_;
+    PendingOptions pending_;
+    ShowOptions show_;
+    std::string prompt_;
+    std::string tool_;
+    std::string arguments_;
+    std::string reason_;
+};
+
+}  // namespace
+}  // namespace assent::cli
+
+int main(int argc, char** argv) {
+    try {
+        return assent::cli::CommandLine().run(argc, argv);
+    } catch (const std::exception& error) {
+        return assent::cli::Terminal().fail(
+            {assent::FailureKind::internal, std::string("a defect of assent: ") + error.what()});
+    }
+}

@@ -1,0 +1,157 @@
+#include "cli/run_command.hpp"
+
+#include "cli/approval_json.hpp"
+#include "cli/call_view.hpp"
+#include "cli/run_output.hpp"
+
+#include <algorithm>
+
+namespace assent::cli {
+namespace {
+
+Result<std::optional<RunSettings>> recorded_settings(const Context& context, const std::string& thread) {
+    if (thread.empty()) return std::optional<RunSettings>();
+    auto head = context.store().find_thread(thread);
+    if (!head) return head.failure();
+    if (!head->has_value()) return std::optional<RunSettings>();
+    auto json = context.approvals().settings(thread);
+    if (!json) return json.failure();
+    auto settings = RunSettings::read(*json);
+    if (!settings) return settings.failure();
+    return std::optional(std::move(settings).value());
+}
+
+// The agent that the thread's record and the options describe.
+Result<AgentOptions> describe_agent(const Context& context, const RunOptions& options, const RunSettings& recorded) {
+    auto settings = lay_options_over(recorded, options);
+    if (!settings) return settings.failure();
+    auto agent = agent_options(context, *settings);
+    if (!agent) return agent;
+    agent->thread_id = options.thread;
+    agent->listener = show_events(context);
+    return agent;
+}
+
+// Runs `begin` on the agent, answers what it asks, shows the end.
+template <class Begin>
+int drive(Context& context, AgentOptions agent_options, const RunOptions& options, bool full_questions, Begin begin) {
+    auto answers = read_answers(options.answers);
+    if (!answers) return context.terminal.fail(answers.failure());
+    Signals signals;
+    try {
+        Agent agent(std::move(agent_options));
+        agent.set_reviewer(current_user());
+        if (options.thread.empty()) context.terminal.note("thread " + agent.thread_id());
+        Conversation conversation(context, agent, signals, std::move(answers).value(), full_questions);
+        auto run = conversation.finish(begin(agent, signals.token()));
+        if (!run) return context.terminal.fail(run.failure());
+        const int status = show_result(context, *run);
+        if (status != exit_done && status != exit_waiting) return status;
+        if (!conversation.answers_left()) return status;
+        return context.terminal.fail({FailureKind::usage, "--answers has more answers than there were questions"});
+    } catch (const ConfigError& error) {
+        return context.terminal.fail({FailureKind::usage, error.what()});
+    }
+}
+
+}  // namespace
+
+int run_command(Context& context, const RunOptions& options, const std::string& prompt) {
+    return run_prompt(context, options, prompt, false);
+}
+
+int run_prompt(Context& context, const RunOptions& options, const std::string& prompt, bool full_questions) {
+    if (auto opened = context.open_store(); !opened) return context.terminal.fail(opened.failure());
+    auto recorded = recorded_settings(context, options.thread);
+    if (!recorded) return context.terminal.fail(recorded.failure());
+    auto agent = describe_agent(context, options, recorded->value_or(RunSettings{}));
+    if (!agent) return context.terminal.fail(agent.failure());
+    if (options.abort_open && recorded->has_value()) {
+        auto aborted = context.approvals().abort(options.thread, "a new prompt was given", current_user().name);
+        if (!aborted) return context.terminal.fail(aborted.failure());
+    }
+    return drive(context, std::move(agent).value(), options, full_questions,
+                 [&](Agent& running, const std::stop_token& stop) { return running.prompt(prompt, stop); });
+}
+
+int resume_command(Context& context, const RunOptions& options) {
+    if (auto opened = context.open_store(); !opened) return context.terminal.fail(opened.failure());
+    auto recorded = recorded_settings(context, options.thread);
+    if (!recorded) return context.terminal.fail(recorded.failure());
+    if (!recorded->has_value()) {
+        return context.terminal.fail(
+            {FailureKind::unknown_thread, "no thread is called " + options.thread + "; list them with threads"});
+    }
+    auto agent = describe_agent(context, options, **recorded);
+    if (!agent) return context.terminal.fail(agent.failure());
+    return drive(context, std::move(agent).value(), options, false,
+                 [](Agent& running, const std::stop_token& stop) { return running.resume({}, stop); });
+}
+
+Conversation::Conversation(Context& context, Agent& agent, Signals& signals, std::vector<ListedAnswer> answers,
+                           bool full_questions)
+    : context_(context),
+      agent_(agent),
+      signals_(signals),
+      answers_(std::move(answers)),
+      full_questions_(full_questions) {}
+
+Result<Run> Conversation::finish(Run run) {
+    while (run.status == RunStatus::waiting) {
+        bool answered = false;
+        for (const auto& approval : run.interrupts) {
+            if (std::find(later_.begin(), later_.end(), approval.id) != later_.end()) continue;
+            auto taken = ask(approval);
+            if (!taken) return taken.failure();
+            if (*taken == Taken::interrupted) {
+                run.interrupted = true;
+                return run;
+            }
+            if (*taken == Taken::later) later_.push_back(approval.id);
+            answered = answered || *taken == Taken::answered;
+        }
+        if (!answered) return run;
+        run = agent_.resume({}, signals_.token());
+    }
+    return run;
+}
+
+Result<Conversation::Taken> Conversation::ask(const Approval& approval) {
+    if (signals_.token().stop_requested()) return Taken::interrupted;
+    if (!answers_.empty()) return ask_list(approval);
+    if (context_.terminal.interactive()) return ask_person(approval);
+    return Taken::later;
+}
+
+Result<Conversation::Taken> Conversation::ask_list(const Approval& approval) {
+    // The list answers questions about calls; how an unknown outcome ended only a person can know.
+    if (approval.kind == ApprovalKind::unknown || !answers_left()) return Taken::later;
+    if (full_questions_) context_.terminal.note(call_view(approval, context_.terminal));
+    const auto& answer = answers_[next_answer_++];
+    if (!answer) return Taken::later;
+    return give(approval, *answer);
+}
+
+Result<Conversation::Taken> Conversation::ask_person(const Approval&) {
+    return Taken::later;
+}
+
+Result<Conversation::Taken> Conversation::give(const Approval& approval, const Decision& decision) {
+    auto result = context_.approvals().answer(approval.id, decision, current_user());
+    if (!result) return result.failure();
+    switch (result->status) {
+        case AnswerResult::Status::decided:
+        case AnswerResult::Status::already:
+            context_.terminal.note("• " + approval.id + " " + std::string(to_string(decision.kind)));
+            return Taken::answered;
+        case AnswerResult::Status::conflict:
+        case AnswerResult::Status::expired:
+            // Somebody else was faster; the run goes on with what they said.
+            context_.terminal.note(result->message);
+            return Taken::answered;
+        default:
+            return failure_of(*result);
+    }
+}
+
+}  // namespace assent::cli

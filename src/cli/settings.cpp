@@ -1,0 +1,169 @@
+#include "cli/settings.hpp"
+
+#include "cli/demo_script.hpp"
+#include "cli/json_out.hpp"
+
+#include <assent/tools.hpp>
+
+#include <charconv>
+
+namespace assent::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view script_scheme = "script:";
+
+std::string text_member(const JsonNode& object, std::string_view key) {
+    const auto* found = object.find(key);
+    return found != nullptr ? found->string : std::string();
+}
+
+std::optional<std::int64_t> number_member(const JsonNode& object, std::string_view key) {
+    const auto* found = object.find(key);
+    if (found == nullptr || found->kind != JsonNode::Kind::number) return std::nullopt;
+    std::int64_t value = 0;
+    std::from_chars(found->text.data(), found->text.data() + found->text.size(), value);
+    return value;
+}
+
+std::vector<std::string> list_member(const JsonNode& object, std::string_view key) {
+    std::vector<std::string> texts;
+    if (const auto* found = object.find(key)) {
+        for (const auto& item : found->items) texts.push_back(item.string);
+    }
+    return texts;
+}
+
+bool holds(const fs::path& folder, const fs::path& inner) {
+    const auto relative = inner.lexically_relative(folder);
+    return !relative.empty() && *relative.begin() != "..";
+}
+
+// The agent must not reach what decides about it.
+Result<void> check_outside(const Context& context, const fs::path& workspace) {
+    std::error_code error;
+    const auto refuse = [&](const std::string& what, const fs::path& where) {
+        return Failure{FailureKind::usage, "the workspace " + workspace.string() + " contains " + what + " " +
+                                               where.string() + "; choose another with --workspace or --db"};
+    };
+    if (!context.db_path().empty()) {
+        const auto db = fs::weakly_canonical(context.db_path(), error);
+        if (holds(workspace, db)) return refuse("the database", db);
+    }
+    const auto config = fs::weakly_canonical(config_folder(), error);
+    if (holds(workspace, config)) return refuse("the configuration", config);
+    return {};
+}
+
+Result<std::shared_ptr<Model>> make_model(const std::string& model) {
+    if (model == demo_model) return scripted_model("the demo", demo_script);
+    if (model.starts_with(script_scheme)) return scripted_model_file(model.substr(script_scheme.size()));
+    if (model.starts_with("anthropic:") || model.starts_with("openai:")) {
+        return Failure{FailureKind::usage, "models of services are not in this version; use --model script:FILE"};
+    }
+    return Failure{FailureKind::usage,
+                   model.empty() ? "give a model with --model script:FILE" : "--model takes script:FILE, not " + model};
+}
+
+}  // namespace
+
+std::string RunSettings::json() const {
+    JsonObject json;
+    json.number("version", 1).text("model", model).text("workspace", workspace);
+    json.raw("ask", json_texts(names.ask)).raw("allow", json_texts(names.allow)).raw("deny", json_texts(names.deny));
+    json.number("max_turns", max_turns).number("max_calls", max_calls).number("lease_seconds", lease_seconds);
+    if (use_by_ms) {
+        json.number("use_by_ms", *use_by_ms);
+    } else {
+        json.null("use_by_ms");
+    }
+    return json.str();
+}
+
+Result<RunSettings> RunSettings::read(const std::string& json) {
+    const auto parsed = JsonText::parse(json);
+    if (!parsed || number_member(parsed->root(), "version") != 1) {
+        return Failure{FailureKind::database,
+                       "the thread was not made by this program; resume it with the program that made it"};
+    }
+    const auto& root = parsed->root();
+    RunSettings settings{.model = text_member(root, "model"), .workspace = text_member(root, "workspace")};
+    settings.names = {
+        .ask = list_member(root, "ask"), .allow = list_member(root, "allow"), .deny = list_member(root, "deny")};
+    settings.max_turns = static_cast<int>(number_member(root, "max_turns").value_or(settings.max_turns));
+    settings.max_calls = static_cast<int>(number_member(root, "max_calls").value_or(settings.max_calls));
+    settings.lease_seconds = static_cast<int>(number_member(root, "lease_seconds").value_or(settings.lease_seconds));
+    settings.use_by_ms = number_member(root, "use_by_ms");
+    return settings;
+}
+
+Result<std::optional<std::int64_t>> read_duration_ms(const std::string& text) {
+    if (text == "never") return std::optional<std::int64_t>();
+    std::int64_t value = 0;
+    const auto* end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, value);
+    const std::string_view unit(stopped, static_cast<std::size_t>(end - stopped));
+    std::int64_t factor = 0;
+    if (unit.empty() || unit == "s") factor = 1000;
+    if (unit == "m") factor = 60'000;
+    if (unit == "h") factor = 3'600'000;
+    if (unit == "d") factor = 86'400'000;
+    constexpr std::int64_t days_max = 3650;
+    if (error != std::errc() || factor == 0 || value < 0 || value > days_max * 86'400'000 / factor) {
+        return Failure{FailureKind::usage, "a duration is a number with s, m, h or d, or never, not " + text};
+    }
+    return std::optional(value * factor);
+}
+
+Result<RunSettings> lay_options_over(RunSettings settings, const RunOptions& options) {
+    std::error_code error;
+    if (options.model) {
+        settings.model = *options.model;
+        if (settings.model.starts_with(script_scheme)) {
+            const auto path = fs::absolute(settings.model.substr(script_scheme.size()), error);
+            settings.model = std::string(script_scheme) + path.lexically_normal().string();
+        }
+    }
+    if (options.workspace || settings.workspace.empty()) {
+        settings.workspace = fs::absolute(options.workspace.value_or("."), error).lexically_normal().string();
+    }
+    if (!options.ask.empty()) settings.names.ask = options.ask;
+    if (!options.allow.empty()) settings.names.allow = options.allow;
+    if (!options.deny.empty()) settings.names.deny = options.deny;
+    if (options.max_turns) settings.max_turns = *options.max_turns;
+    if (options.max_calls) settings.max_calls = *options.max_calls;
+    if (options.lease) settings.lease_seconds = *options.lease;
+    if (options.use_by) {
+        auto use_by = read_duration_ms(*options.use_by);
+        if (!use_by) return Failure{FailureKind::usage, "--use-by: " + use_by.failure().message};
+        settings.use_by_ms = *use_by;
+    }
+    if (settings.max_turns < 1 || settings.max_calls < 0 || settings.lease_seconds < 1) {
+        return Failure{FailureKind::usage, "--max-turns and --lease take a number above 0, --max-calls one from 0"};
+    }
+    return settings;
+}
+
+Result<AgentOptions> agent_options(const Context& context, const RunSettings& settings) {
+    auto model = make_model(settings.model);
+    if (!model) return model.failure();
+    auto workspace = Workspace::open(settings.workspace);
+    if (!workspace) return workspace.failure();
+    if (auto outside = check_outside(context, workspace->path()); !outside) return outside.failure();
+    const ShellOptions shell{.workspace = *workspace};
+    if (auto there = check_shell(shell); !there) return there.failure();
+    AgentOptions options{.model = std::move(model).value(),
+                         .tools = {read_file_tool(*workspace), write_file_tool(*workspace), edit_file_tool(*workspace),
+                                   ls_tool(*workspace), shell_tool(shell)},
+                         .guards = {std::make_shared<ProgramGuard>(settings.names)},
+                         .checkpointer = &context.store(),
+                         .turns_max = settings.max_turns,
+                         .calls_max = settings.max_calls,
+                         .use_by_ms = settings.use_by_ms,
+                         .start_within_ms = std::int64_t{settings.lease_seconds} * 1000,
+                         .settings = settings.json()};
+    return options;
+}
+
+}  // namespace assent::cli
