@@ -74,7 +74,7 @@ struct Run {
     std::string thread;
     std::string text;                  ///< The final text when done or aborted.
     std::vector<Approval> interrupts;  ///< What is open, unknown outcomes too.
-    std::vector<CallReport> calls;     ///< Calls of this run that have ended, and those that wait.
+    std::vector<CallReport> calls;  ///< Calls that have ended since the last prompt of this agent, and those that wait.
     std::optional<Failure> failure;
     bool interrupted = false;           ///< Ended by the stop token.
     std::vector<AnswerResult> answers;  ///< Resume: what came of each answer, in order.

@@ -22,8 +22,8 @@ bool same_call(const CallReport& a, const CallReport& b) {
 
 }  // namespace
 
-RunLoop::RunLoop(const AgentOptions& options, Gate& gate, std::stop_token stop)
-    : options_(options), gate_(gate), stop_(std::move(stop)) {}
+RunLoop::RunLoop(const AgentOptions& options, Gate& gate, Told& told, std::stop_token stop)
+    : options_(options), gate_(gate), told_(told), stop_(std::move(stop)) {}
 
 RunLoop::~RunLoop() {
     tools_stop_.request_stop();
@@ -32,8 +32,10 @@ RunLoop::~RunLoop() {
 Run RunLoop::go() {
     // Whatever stops the run stops its tools.
     const std::stop_callback forward(stop_, [this] { tools_stop_.request_stop(); });
-    tell_new_questions();
     while (true) {
+        // Before the next turn takes the place of this one.
+        tell_ended_calls();
+        tell_new_questions();
         if (stop_.stop_requested()) return interrupted();
         Result<void> step;
         switch (gate_.next()) {
@@ -57,8 +59,6 @@ Run RunLoop::go() {
             case GateStep::done:
                 return ended(gate_.aborted() ? RunStatus::aborted : RunStatus::done);
         }
-        tell_ended_calls();
-        tell_new_questions();
         if (step) continue;
         if (stop_.stop_requested()) return interrupted();
         // The run cannot go on, but what was started must still be recorded.
@@ -175,7 +175,7 @@ Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
     Run run{.status = status,
             .thread = options_.thread_id,
             .interrupts = gate_.open(),
-            .calls = ended_calls_,
+            .calls = told_.ended,
             .failure = std::move(failure)};
     for (auto& call : gate_.calls()) {
         if (call.waiting) run.calls.push_back(std::move(call));
@@ -200,18 +200,18 @@ void RunLoop::tell(AgentEvent event) const {
 
 void RunLoop::tell_ended_calls() {
     for (const auto& call : gate_.calls()) {
-        const bool told = std::any_of(ended_calls_.begin(), ended_calls_.end(),
+        const bool told = std::any_of(told_.ended.begin(), told_.ended.end(),
                                       [&](const auto& known) { return same_call(known, call); });
         if (!call.outcome || told) continue;
-        ended_calls_.push_back(call);
+        told_.ended.push_back(call);
         tell({.kind = AgentEvent::Kind::ended, .call = call});
     }
 }
 
 void RunLoop::tell_new_questions() {
     for (auto& approval : gate_.open()) {
-        if (std::find(told_questions_.begin(), told_questions_.end(), approval.id) != told_questions_.end()) continue;
-        told_questions_.push_back(approval.id);
+        if (std::find(told_.questions.begin(), told_.questions.end(), approval.id) != told_.questions.end()) continue;
+        told_.questions.push_back(approval.id);
         tell({.kind = AgentEvent::Kind::asked, .approval = std::move(approval)});
     }
 }

@@ -1,7 +1,9 @@
 #include "base/json_schema.hpp"
 #include "conformance/case.hpp"
+#include "support/fakes.hpp"
 
-#include <assent/rules.hpp>
+#include <assent/agent.hpp>
+#include <assent/memory.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -13,25 +15,61 @@ namespace {
 struct Decided {
     std::string outcome;
     std::string reason;
+    std::string message;
     std::string arguments_used = "null";
 };
 
-Decided decide(const Arguments& requested, const std::string& schema, const std::string& answer_text) {
-    const auto answer = read_rules_answer(answer_text);
-    if (!answer) return {.outcome = "refused", .reason = {}};
-    switch (answer->kind) {
-        case RulesAnswer::Kind::run:
-            return {.outcome = "run", .reason = {}, .arguments_used = requested.text()};
-        case RulesAnswer::Kind::run_edited: {
-            const auto edited = lay_over(requested, *answer->changes);
-            if (!edited || !check_schema(schema, *edited)) return {.outcome = "invalid_edit", .reason = {}};
-            return {.outcome = "run_edited", .reason = {}, .arguments_used = edited->text()};
-        }
-        case RulesAnswer::Kind::deny:
-            break;
+// One agent whose model calls the tool once; every call of it waits for a person.
+class OneCall {
+public:
+    OneCall(const std::string& name, const Arguments& requested, const std::string& schema) {
+        tool_ = std::make_shared<test::FakeTool>(ToolSpec{.name = name, .schema = schema});
+        const auto script = R"({"turns":[{"calls":[{"id":"call_1","name":)" + json_quote(name) + R"(,"arguments":)" +
+                            requested.text() + R"(}]},{"text":"done"}]})";
+        auto model = scripted_model("the case", script);
+        if (!model) throw CaseFailed(model.failure().message);
+        agent_.emplace(AgentOptions{
+            .model = *model,
+            .tools = {tool_},
+            .middleware = {std::make_shared<ToolInterruptMiddleware>(std::vector{InterruptRule("*")})},
+            .checkpointer = &store_,
+        });
+        run_ = agent_->prompt("go");
+        if (run_.interrupts.size() != 1 || !tool_->runs.empty())
+            throw CaseFailed("the call was not asked about before it ran");
     }
-    return {.outcome = "deny", .reason = answer->reason};
-}
+
+    Decided answer(const std::string& text) {
+        const auto id = run_.interrupts[0].id;
+        run_ = agent_->resume({{id, Answer::json(text)}});
+        if (run_.answers.size() != 1) throw CaseFailed("the answer was not looked at");
+        if (run_.answers[0].status == AnswerResult::Status::refused) return refused(id, text);
+        if (run_.status != RunStatus::done || run_.calls.size() != 1)
+            throw CaseFailed("the run did not come to its end");
+        if (tool_->runs.size() > 1) throw CaseFailed("the tool ran twice");
+        if (tool_->runs.size() == 1) {
+            return {.outcome = run_.calls[0].edited ? "run_edited" : "run", .arguments_used = tool_->runs[0]};
+        }
+        const auto message = run_.calls[0].text;
+        const auto prefix = tool_denied_text(tool_->spec().name, "") + ": ";
+        if (!message.starts_with(prefix)) throw CaseFailed("the model was told: " + message);
+        return {.outcome = "deny", .reason = message.substr(prefix.size()), .message = message};
+    }
+
+private:
+    Decided refused(const std::string& id, const std::string& text) {
+        if (run_.interrupts.size() != 1 || run_.interrupts[0].id != id)
+            throw CaseFailed("the approval did not stay open");
+        if (!tool_->runs.empty()) throw CaseFailed("the tool ran after a refused answer");
+        // Text that could be read was refused for what it wants.
+        return {.outcome = JsonText::parse(text).ok() ? "invalid_edit" : "refused"};
+    }
+
+    MemoryCheckpointer store_;
+    std::shared_ptr<test::FakeTool> tool_;
+    std::optional<Agent> agent_;
+    Run run_;
+};
 
 // The kinds that a reason is. A reviewer may write the standard reason, so it can be two.
 std::vector<std::string> reason_kinds(const Decided& decided, const std::string& answer_text) {
@@ -54,7 +92,7 @@ void check_reason(const JsonNode& node, const Decided& decided) {
     }
     const bool denied = decided.outcome == "deny";
     expect(node, "reason", denied ? json_quote(decided.reason) : "null");
-    expect(node, "message", denied ? json_quote(tool_denied_text(text_of(node, "tool"), decided.reason)) : "null");
+    expect(node, "message", denied ? json_quote(decided.message) : "null");
     const auto prefixes = acceptable(node, "reason_prefix");
     const auto begins = [&](const auto* prefix) { return decided.reason.starts_with(prefix->string); };
     if (!prefixes.empty() && std::ranges::none_of(prefixes, begins)) fail("reason_prefix", prefixes, decided.reason);
@@ -72,7 +110,7 @@ void run_tool_decision_case(const JsonNode& node) {
     const auto* schema = node.find("schema");
     const std::string schema_text(schema == nullptr || schema->kind == JsonNode::Kind::null ? "" : schema->text);
     if (const auto usable = check_schema_text(schema_text); !usable) throw CaseFailed(usable.failure().message);
-    const auto decided = decide(*requested, schema_text, text_of(node, "answer"));
+    const auto decided = OneCall(text_of(node, "tool"), *requested, schema_text).answer(text_of(node, "answer"));
     if (!outcomes.empty() && !names(outcomes, decided.outcome)) fail("outcome", outcomes, decided.outcome);
     expect(node, "arguments_used", decided.arguments_used);
     // The reason belongs to the main outcome, not to the one more that is acceptable.
