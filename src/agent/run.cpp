@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 namespace assent {
 namespace {
@@ -49,15 +50,11 @@ Run RunLoop::go() {
                 step = start_ready();
                 break;
             case GateStep::wait:
-                if (running_ == 0) {
-                    if (auto back = gate_.give_back(); !back) return ended(RunStatus::failed, back.failure());
-                    tell({.kind = AgentEvent::Kind::waiting});
-                    return ended(RunStatus::waiting);
-                }
+                if (running_ == 0) return at_rest(RunStatus::waiting);
                 step = wait_for_tools();
                 break;
             case GateStep::done:
-                return ended(gate_.aborted() ? RunStatus::aborted : RunStatus::done);
+                return at_rest(gate_.aborted() ? RunStatus::aborted : RunStatus::done);
         }
         if (step) continue;
         if (stop_.stop_requested()) return interrupted();
@@ -107,14 +104,22 @@ Result<void> RunLoop::start_ready() {
     for (auto& permit : *permits) {
         const auto tool = gate_.tool(permit.tool());
         ++running_;
-        threads_.emplace_back([this, tool, own = std::move(permit)]() mutable {
-            auto outcome = tool->start(std::move(own));
-            const std::lock_guard lock(mutex_);
-            outcomes_.push_back(std::move(outcome));
-            changed_.notify_all();
-        });
+        const std::string attempt(permit.attempt());
+        try {
+            threads_.emplace_back(
+                [this, tool, own = std::move(permit)]() mutable { ended(tool->start(std::move(own))); });
+        } catch (const std::system_error&) {
+            ended(
+                {.attempt = attempt, .result = {.text = "no thread could be started for the tool", .is_error = true}});
+        }
     }
     return {};
+}
+
+void RunLoop::ended(Outcome outcome) {
+    const std::lock_guard lock(mutex_);
+    outcomes_.push_back(std::move(outcome));
+    changed_.notify_all();
 }
 
 Result<void> RunLoop::wait_for_tools() {
@@ -157,6 +162,12 @@ Result<void> RunLoop::drain() {
     }
     tell_ended_calls();
     return all;
+}
+
+Run RunLoop::at_rest(RunStatus status) {
+    if (auto back = gate_.give_back(); !back) return ended(RunStatus::failed, back.failure());
+    if (status == RunStatus::waiting) tell({.kind = AgentEvent::Kind::waiting});
+    return ended(status);
 }
 
 Run RunLoop::interrupted() {

@@ -32,6 +32,8 @@ private:
     [[nodiscard]] Result<void> wait_for_tools();
     [[nodiscard]] Result<void> record(const Outcome& outcome);
     [[nodiscard]] Result<void> drain();
+    void ended(Outcome outcome);
+    [[nodiscard]] Run at_rest(RunStatus status);
     [[nodiscard]] Run ended(RunStatus status, std::optional<Failure> failure = {});
     [[nodiscard]] Run interrupted();
     void tell(AgentEvent event) const;

@@ -1,5 +1,7 @@
 #include "exec/process.hpp"
 
+#include <assent/clock.hpp>
+
 #include "base/unique_fd.hpp"
 #include "exec/helper_protocol.hpp"
 
@@ -21,7 +23,10 @@ namespace assent {
 namespace {
 
 using namespace std::chrono_literals;
-using Moment = std::chrono::steady_clock::time_point;
+// On a clock that never goes back.
+std::chrono::milliseconds now() {
+    return std::chrono::milliseconds(system_clock().monotonic());
+}
 
 // Above those that the helper gets as 0 to 4, so that none is overwritten before it is passed on.
 constexpr int passed_fd_min = 10;
@@ -130,18 +135,18 @@ private:
     // Until the helper has closed its end of the status, which it does by ending.
     void watch(int stopped) {
         const auto after_cancel = run_.grace + std::chrono::milliseconds(helper_kill_wait_ms) + patience;
-        Moment deadline = std::chrono::steady_clock::now() + run_.time_limit + after_cancel;
+        auto deadline = now() + run_.time_limit + after_cancel;
         bool told = false;
         while (status_.ours.open()) {
             std::array<pollfd, 4> fds{pollfd{out_.ours.get(), POLLIN, 0}, pollfd{err_.ours.get(), POLLIN, 0},
                                       pollfd{status_.ours.get(), POLLIN, 0}, pollfd{told ? -1 : stopped, POLLIN, 0}};
-            const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+            const auto left = deadline - now();
             if (left <= 0ms) return;
             const auto wait = std::min<std::chrono::milliseconds>(left, 1h);
             if (poll(fds.data(), fds.size(), static_cast<int>(wait.count())) < 0) continue;
             if (fds[3].revents != 0) {
                 told = true;
-                deadline = std::min(deadline, std::chrono::steady_clock::now() + after_cancel);
+                deadline = std::min(deadline, now() + after_cancel);
                 (void)(send(control_.ours.get(), &helper_cancel_byte, 1, MSG_NOSIGNAL) == 1);
             }
             if (fds[0].revents != 0) drain(out_.ours, end_.out);
