@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -142,7 +142,8 @@ struct EditorEnd {
 
 EditorEnd wait_for(pid_t pid, int wake_fd) {
     EditorEnd end;
-    const UniqueFd ended(pidfd_open(pid, 0));
+    // By its number: the wrapper of glibc 2.36 is not declared for C++.
+    const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     while (ended.open()) {
         std::array<pollfd, 2> waits{pollfd{.fd = ended.get(), .events = POLLIN, .revents = 0},
                                     pollfd{.fd = wake_fd, .events = POLLIN, .revents = 0}};

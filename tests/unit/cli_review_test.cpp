@@ -371,7 +371,9 @@ TEST_F(CliReview, ALineThatTheTerminalCutsIsNotUsed) {
     // The terminal echoes each piece, so that none is lost on its way.
     for (int i = 0; i < 50; ++i) {
         seat_.type(std::string(100, 'x'));
-        if (i < 40) ASSERT_TRUE(seat_.see(std::string(100, 'x')));
+        if (i < 40) {
+            ASSERT_TRUE(seat_.see(std::string(100, 'x')));
+        }
     }
     seat_.type("\n");
     ASSERT_TRUE(seat_.see("The terminal cuts so long a line"));
