@@ -95,6 +95,13 @@ private:
         return command;
     }
 
+    // Commands that only look take an open store and tell how long ago things were.
+    int look(const std::function<int()>& command) {
+        if (auto opened = context_.open_store(); !opened) return context_.terminal.fail(opened.failure());
+        pending_.now = show_.now = system_clock().now();
+        return command();
+    }
+
     void add_running() {
         auto* demo = add("demo", "watch an agent propose a file and a command, and decide",
                          [this] { return demo_command(context_, run_); });
@@ -156,20 +163,23 @@ private:
     }
 
     void add_listing() {
-        auto* pending =
-            add("pending", "list what waits for people", [this] { return pending_command(context_, pending_); });
+        auto* pending = add("pending", "list what waits for people",
+                            [this] { return look([this] { return pending_command(context_, pending_); }); });
         pending->add_option("--limit", pending_.limit, "how many at most (default 100)")->check(CLI::PositiveNumber);
         pending->add_option("--after", pending_.after, "only those after this id");
         pending->add_option("--thread", pending_.thread, "only those of this thread");
 
         auto* show = add("show", "show an approval whole, and the messages before it",
-                         [this] { return show_command(context_, show_); });
+                         [this] { return look([this] { return show_command(context_, show_); }); });
         show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")->required();
         show->add_option("--thread", show_.thread, "the thread of the approval");
+        show->add_flag("--full", show_.full, "also the whole digest and the exact texts");
 
-        add("threads", "list the threads", [this] { return threads_command(context_); });
-        auto* history = add("history", "show everything that happened in a thread",
-                            [this] { return history_command(context_, run_.thread); });
+        add("threads", "list the threads",
+            [this] { return look([this] { return threads_command(context_, {.now = system_clock().now()}); }); });
+        auto* history = add("history", "show everything that happened in a thread", [this] {
+            return look([this] { return history_command(context_, {.thread = run_.thread}); });
+        });
         history->add_option("thread", run_.thread, "the thread")->required();
     }
 

@@ -32,11 +32,12 @@ public:
     [[nodiscard]] bool answers_left() const noexcept { return next_answer_ < answers_.size(); }
 
 private:
-    enum class Taken { answered, later, interrupted };
+    enum class Taken { answered, later, again, interrupted };
     Result<Taken> ask(const Approval& approval);
     Result<Taken> ask_list(const Approval& approval);
     Result<Taken> ask_person(const Approval& approval);
     Result<Taken> give(const Approval& approval, const Decision& decision);
+    Result<Taken> taken(const AnswerResult& result, std::string_view answer);
 
     Context& context_;
     Agent& agent_;
