@@ -22,7 +22,7 @@ using sqlite::Transaction;
 
 constexpr std::string_view uri_escapes = "%?#&";
 
-std::string file_uri(const std::string& path, const SqliteOptions& options) {
+std::string file_uri(const std::string& path, bool read_only, bool has_side_file) {
     std::string escaped;
     for (const char c : path) {
         if (uri_escapes.find(c) == std::string_view::npos) {
@@ -36,9 +36,9 @@ std::string file_uri(const std::string& path, const SqliteOptions& options) {
     }
     // With these beginnings no path is taken for a host's name or for a database in memory.
     const std::string uri = (path.starts_with('/') ? "file://" : "file:./") + escaped;
-    if (options.read_only) return uri + "?mode=ro";
+    if (read_only) return uri + "?mode=ro";
     // A new database gets the mode of the runners file, which is made before it with 0600.
-    return uri + "?modeof=" + escaped + "-runners";
+    return has_side_file ? uri + "?modeof=" + escaped + "-runners" : uri;
 }
 
 // The file is looked at by its name only: opening it here would drop SQLite's locks.
@@ -243,7 +243,8 @@ public:
 private:
     void connect() {
         const int flags = options_.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-        auto database = std::make_unique<Database>(file_uri(path_, options_), flags, options_.busy_ms);
+        auto database = std::make_unique<Database>(file_uri(path_, options_.read_only, locks_.has_value()), flags,
+                                                   options_.busy_ms);
         if (!options_.read_only && sqlite3_db_readonly(database->handle(), "main") == 1) {
             throw Error(SQLITE_READONLY, "the file may not be written");
         }
