@@ -24,7 +24,7 @@ namespace assent {
 struct AgentEvent {
     enum class Kind : std::uint8_t {
         text,      ///< A piece of the model's text, in `text`.
-        turn,      ///< The model's turn is complete and stored; its whole text in `text`.
+        turn,      ///< A turn with calls is complete and stored; its whole text in `text`.
         asked,     ///< A person is needed: `approval`.
         started,   ///< A tool starts: `call`.
         ended,     ///< A call of the turn has ended: `call`.
@@ -51,6 +51,8 @@ struct AgentOptions {
     int calls_max = 200;    ///< Tool calls a prompt may make.
     /// How long after the answer an approval may be used, in milliseconds; none: for ever.
     std::optional<std::int64_t> use_by_ms = 24LL * 60 * 60 * 1000;
+    /// How long after a claim a tool may still be started, in milliseconds.
+    std::int64_t start_within_ms = 10'000;
     std::function<void(const AgentEvent&)> listener;
     std::string settings;  ///< The host's own, kept with the thread: JSON text of an object.
     JsonLimits json_limits;
@@ -72,7 +74,7 @@ struct Run {
     std::string thread;
     std::string text;                  ///< The final text when done or aborted.
     std::vector<Approval> interrupts;  ///< What is open, unknown outcomes too.
-    std::vector<CallReport> calls;     ///< Calls of this run that have ended, and those that wait.
+    std::vector<CallReport> calls;  ///< Calls that have ended since the last prompt of this agent, and those that wait.
     std::optional<Failure> failure;
     bool interrupted = false;           ///< Ended by the stop token.
     std::vector<AnswerResult> answers;  ///< Resume: what came of each answer, in order.

@@ -62,6 +62,19 @@ struct CallReport {
     bool operator==(const CallReport&) const = default;
 };
 
+/// What would happen to a call.
+struct CallPreview {
+    struct GuardSays {
+        std::string guard;
+        Verdict verdict = Verdict::deny;
+        std::string reason;
+    };
+    std::string refusal;    ///< Malformed: what the model would be told; then nobody judges.
+    std::string arguments;  ///< As they would run.
+    Verdict verdict = Verdict::deny;
+    std::vector<GuardSays> guards;
+};
+
 /// What the driver of a gate does next.
 enum class GateStep : std::uint8_t {
     call_model,  ///< Ask the model, then `propose`.
@@ -121,9 +134,8 @@ public:
     [[nodiscard]] int running() const noexcept;    ///< Calls claimed and not finished.
     [[nodiscard]] std::string settings() const;
     [[nodiscard]] std::shared_ptr<Tool> tool(std::string_view name) const;
-    /// What the guards would say to this call, without a thread and without asking anybody.
-    [[nodiscard]] std::pair<Verdict, std::vector<std::pair<std::string, Judgement>>> judge_only(
-        const std::string& tool, const Arguments& arguments);
+    /// What would happen to this call, without a thread and without asking anybody.
+    [[nodiscard]] CallPreview preview(const ProposedCall& call) const;
 
 private:
     class Impl;

@@ -21,6 +21,7 @@ GateOptions gate_options(const AgentOptions& options) {
             .guards = options.guards,
             .json_limits = options.json_limits,
             .use_by_ms = options.use_by_ms,
+            .start_within_ms = options.start_within_ms,
             .clock = options.clock,
             .random = options.random};
 }
@@ -81,12 +82,13 @@ public:
                 .interrupts = gate->open(),
                 .failure = std::move(failure)};
     }
-    Run go(const std::stop_token& stop) { return RunLoop(options, *gate, stop).go(); }
+    Run go(const std::stop_token& stop) { return RunLoop(options, *gate, told, stop).go(); }
 
     AgentOptions options;
     bool durable;
     std::unique_ptr<MemoryCheckpointer> own_store;
     std::unique_ptr<Gate> gate;
+    Told told;
     Reviewer reviewer{.name = "library"};
 };
 
@@ -96,6 +98,7 @@ Agent::Agent(Agent&&) noexcept = default;
 
 Run Agent::prompt(const std::string& text, const std::stop_token& stop) {
     if (auto begun = impl_->gate->prompt(text, impl_->reviewer.name); !begun) return impl_->failed(begun.failure());
+    impl_->told = {};
     return impl_->go(stop);
 }
 

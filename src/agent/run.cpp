@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 namespace assent {
 namespace {
@@ -22,8 +23,8 @@ bool same_call(const CallReport& a, const CallReport& b) {
 
 }  // namespace
 
-RunLoop::RunLoop(const AgentOptions& options, Gate& gate, std::stop_token stop)
-    : options_(options), gate_(gate), stop_(std::move(stop)) {}
+RunLoop::RunLoop(const AgentOptions& options, Gate& gate, Told& told, std::stop_token stop)
+    : options_(options), gate_(gate), told_(told), stop_(std::move(stop)) {}
 
 RunLoop::~RunLoop() {
     tools_stop_.request_stop();
@@ -32,8 +33,10 @@ RunLoop::~RunLoop() {
 Run RunLoop::go() {
     // Whatever stops the run stops its tools.
     const std::stop_callback forward(stop_, [this] { tools_stop_.request_stop(); });
-    tell_new_questions();
     while (true) {
+        // Before the next turn takes the place of this one.
+        tell_ended_calls();
+        tell_new_questions();
         if (stop_.stop_requested()) return interrupted();
         Result<void> step;
         switch (gate_.next()) {
@@ -47,18 +50,12 @@ Run RunLoop::go() {
                 step = start_ready();
                 break;
             case GateStep::wait:
-                if (running_ == 0) {
-                    if (auto back = gate_.give_back(); !back) return ended(RunStatus::failed, back.failure());
-                    tell({.kind = AgentEvent::Kind::waiting});
-                    return ended(RunStatus::waiting);
-                }
+                if (running_ == 0) return at_rest(RunStatus::waiting);
                 step = wait_for_tools();
                 break;
             case GateStep::done:
-                return ended(gate_.aborted() ? RunStatus::aborted : RunStatus::done);
+                return at_rest(gate_.aborted() ? RunStatus::aborted : RunStatus::done);
         }
-        tell_ended_calls();
-        tell_new_questions();
         if (step) continue;
         if (stop_.stop_requested()) return interrupted();
         // The run cannot go on, but what was started must still be recorded.
@@ -93,7 +90,8 @@ Result<void> RunLoop::call_model() {
         return Failure{FailureKind::refused, limit + "; raise the limit and resume to go on"};
     }
     auto stored = gate_.propose(*turn);
-    if (stored) tell({.kind = AgentEvent::Kind::turn, .text = turn->text});
+    // A turn without calls is the end: `finished` tells of it.
+    if (stored && !turn->calls.empty()) tell({.kind = AgentEvent::Kind::turn, .text = turn->text});
     return stored;
 }
 
@@ -106,14 +104,22 @@ Result<void> RunLoop::start_ready() {
     for (auto& permit : *permits) {
         const auto tool = gate_.tool(permit.tool());
         ++running_;
-        threads_.emplace_back([this, tool, own = std::move(permit)]() mutable {
-            auto outcome = tool->start(std::move(own));
-            const std::lock_guard lock(mutex_);
-            outcomes_.push_back(std::move(outcome));
-            changed_.notify_all();
-        });
+        const std::string attempt(permit.attempt());
+        try {
+            threads_.emplace_back(
+                [this, tool, own = std::move(permit)]() mutable { ended(tool->start(std::move(own))); });
+        } catch (const std::system_error&) {
+            ended(
+                {.attempt = attempt, .result = {.text = "no thread could be started for the tool", .is_error = true}});
+        }
     }
     return {};
+}
+
+void RunLoop::ended(Outcome outcome) {
+    const std::lock_guard lock(mutex_);
+    outcomes_.push_back(std::move(outcome));
+    changed_.notify_all();
 }
 
 Result<void> RunLoop::wait_for_tools() {
@@ -158,6 +164,12 @@ Result<void> RunLoop::drain() {
     return all;
 }
 
+Run RunLoop::at_rest(RunStatus status) {
+    if (auto back = gate_.give_back(); !back) return ended(RunStatus::failed, back.failure());
+    if (status == RunStatus::waiting) tell({.kind = AgentEvent::Kind::waiting});
+    return ended(status);
+}
+
 Run RunLoop::interrupted() {
     auto drained = drain();
     auto back = gate_.give_back();
@@ -174,7 +186,7 @@ Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
     Run run{.status = status,
             .thread = options_.thread_id,
             .interrupts = gate_.open(),
-            .calls = ended_calls_,
+            .calls = told_.ended,
             .failure = std::move(failure)};
     for (auto& call : gate_.calls()) {
         if (call.waiting) run.calls.push_back(std::move(call));
@@ -199,18 +211,18 @@ void RunLoop::tell(AgentEvent event) const {
 
 void RunLoop::tell_ended_calls() {
     for (const auto& call : gate_.calls()) {
-        const bool told = std::any_of(ended_calls_.begin(), ended_calls_.end(),
+        const bool told = std::any_of(told_.ended.begin(), told_.ended.end(),
                                       [&](const auto& known) { return same_call(known, call); });
         if (!call.outcome || told) continue;
-        ended_calls_.push_back(call);
+        told_.ended.push_back(call);
         tell({.kind = AgentEvent::Kind::ended, .call = call});
     }
 }
 
 void RunLoop::tell_new_questions() {
     for (auto& approval : gate_.open()) {
-        if (std::find(told_questions_.begin(), told_questions_.end(), approval.id) != told_questions_.end()) continue;
-        told_questions_.push_back(approval.id);
+        if (std::find(told_.questions.begin(), told_.questions.end(), approval.id) != told_.questions.end()) continue;
+        told_.questions.push_back(approval.id);
         tell({.kind = AgentEvent::Kind::asked, .approval = std::move(approval)});
     }
 }

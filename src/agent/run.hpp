@@ -11,9 +11,15 @@
 
 namespace assent {
 
+/// What the listener was told since the last prompt; kept by the agent from one resume to the next.
+struct Told {
+    std::vector<CallReport> ended;
+    std::vector<std::string> questions;
+};
+
 class RunLoop {
 public:
-    RunLoop(const AgentOptions& options, Gate& gate, std::stop_token stop);
+    RunLoop(const AgentOptions& options, Gate& gate, Told& told, std::stop_token stop);
     ~RunLoop();
 
     /// Goes on until the end of the prompt, a failure, or until only people are waited for. All tools
@@ -26,6 +32,8 @@ private:
     [[nodiscard]] Result<void> wait_for_tools();
     [[nodiscard]] Result<void> record(const Outcome& outcome);
     [[nodiscard]] Result<void> drain();
+    void ended(Outcome outcome);
+    [[nodiscard]] Run at_rest(RunStatus status);
     [[nodiscard]] Run ended(RunStatus status, std::optional<Failure> failure = {});
     [[nodiscard]] Run interrupted();
     void tell(AgentEvent event) const;
@@ -34,6 +42,7 @@ private:
 
     const AgentOptions& options_;
     Gate& gate_;
+    Told& told_;
     std::stop_token stop_;
     std::stop_source tools_stop_;
 
@@ -42,9 +51,6 @@ private:
     std::deque<Outcome> outcomes_;  // of tools that have ended and are not recorded yet
     int running_ = 0;
     std::list<std::jthread> threads_;
-
-    std::vector<CallReport> ended_calls_;
-    std::vector<std::string> told_questions_;
 };
 
 }  // namespace assent

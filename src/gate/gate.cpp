@@ -44,6 +44,7 @@ ModelSaid recorded(const ModelTurn& turn, int number) {
     ModelSaid said{.turn = number,
                    .text = repaired_utf8(turn.text),
                    .stop_reason = repaired_utf8(turn.stop_reason),
+                   .provider_content = repaired_utf8(turn.provider_content),
                    .input_tokens = turn.input_tokens,
                    .output_tokens = turn.output_tokens};
     for (const auto& call : turn.calls) said.calls.push_back(recorded(call));
@@ -518,19 +519,17 @@ std::shared_ptr<Tool> Gate::tool(std::string_view name) const {
     return impl_->judge.tool(name);
 }
 
-std::pair<Verdict, std::vector<std::pair<std::string, Judgement>>> Gate::judge_only(const std::string& tool_name,
-                                                                                    const Arguments& arguments) {
-    const auto tool = impl_->judge.tool(tool_name);
-    GuardedCall call{.thread = impl_->session.id(),
-                     .turn = 1,
-                     .tool = tool.get(),
-                     .tool_name = tool_name,
-                     .tool_call_id = "call",
-                     .arguments = &arguments};
-    auto all = impl_->judge.judgements(call);
-    Verdict strictest = Verdict::allow;
-    for (const auto& [name, judgement] : all) strictest = std::max(strictest, judgement.verdict);
-    return {strictest, std::move(all)};
+CallPreview Gate::preview(const ProposedCall& proposed) const {
+    Call call{.ref = {1, 0}, .proposed = recorded(proposed), .tool = repaired_utf8(proposed.tool)};
+    const auto event = impl_->judge.prepare(call);
+    if (const auto* refused = std::get_if<Refused>(&event)) return {.refusal = refused->text};
+    if (const auto* denied = std::get_if<Judged>(&event))
+        return {.guards = {{"before_tool", Verdict::deny, denied->text}}};
+    call.arguments = std::get<Prepared>(event).arguments;
+    const auto ruling = impl_->judge.rule(impl_->session.id(), call, impl_->session.now());
+    CallPreview preview{.arguments = call.arguments, .verdict = ruling.judged.verdict};
+    for (const auto& said : ruling.judged.guards) preview.guards.push_back({said.guard, said.verdict, said.reason});
+    return preview;
 }
 
 }  // namespace assent

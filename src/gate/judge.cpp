@@ -163,12 +163,6 @@ std::string Judge::check_edited(const journal::Call& call) const {
     return "Error: invalid arguments for " + call.tool + ": " + arguments.failure().message + "; nothing ran";
 }
 
-std::vector<std::pair<std::string, Judgement>> Judge::judgements(const GuardedCall& call) const {
-    std::vector<std::pair<std::string, Judgement>> all;
-    for (auto* guard : guards_) all.emplace_back(guard->name(), judge_safely(*guard, call));
-    return all;
-}
-
 Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, UnixMillis now) const {
     Ruling ruling{.judged = {.call = call.ref, .verdict = Verdict::allow}};
     const auto tool = this->tool(call.tool);

@@ -35,7 +35,6 @@ public:
     /// True if this guard has another version than when it judged the call, or is not there any more.
     [[nodiscard]] bool has_changed(const journal::Call& call, const std::string& guard) const;
 
-    [[nodiscard]] std::vector<std::pair<std::string, Judgement>> judgements(const GuardedCall& call) const;
     /// Runs `after_tool` of all middleware, last first.
     [[nodiscard]] ToolResult after(const journal::Call& call, ToolResult result) const;
     [[nodiscard]] std::shared_ptr<Tool> tool(std::string_view name) const;
