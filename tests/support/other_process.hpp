@@ -16,9 +16,9 @@
 namespace assent::test {
 
 /// The two ends of a conversation in lines.
-class Lines {
+class Talk {
 public:
-    Lines(int in, int out) : in_(in), out_(out) {}
+    Talk(int in, int out) : in_(in), out_(out) {}
     void say(std::string line) const {
         line += '\n';
         if (write(out_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
@@ -45,7 +45,7 @@ private:
 class OtherProcess {
 public:
     /// Runs `body` in a new process, which ends with it.
-    explicit OtherProcess(const std::function<void(const Lines&)>& body) : lines_(-1, -1) {
+    explicit OtherProcess(const std::function<void(const Talk&)>& body) : talk_(-1, -1) {
         int to[2];
         int from[2];
         if (pipe(to) != 0 || pipe(from) != 0) throw std::runtime_error("no pipe");
@@ -54,29 +54,29 @@ public:
         if (pid_ == 0) {
             ::close(to[1]);
             ::close(from[0]);
-            const Lines lines(to[0], from[1]);
+            const Talk talk(to[0], from[1]);
             try {
-                body(lines);
+                body(talk);
             } catch (const std::exception& error) {
-                lines.say(std::string("failed: ") + error.what());
+                talk.say(std::string("failed: ") + error.what());
             }
             _exit(0);
         }
         ::close(to[0]);
         ::close(from[1]);
-        lines_ = Lines(from[0], to[1]);
+        talk_ = Talk(from[0], to[1]);
     }
     OtherProcess(const OtherProcess&) = delete;
     OtherProcess& operator=(const OtherProcess&) = delete;
     ~OtherProcess() {
-        lines_.close();
+        talk_.close();
         kill_now();
         reap();
     }
 
     pid_t pid() const { return pid_; }
-    void say(const std::string& line) const { lines_.say(line); }
-    std::string hear() const { return lines_.hear(); }
+    void say(const std::string& line) const { talk_.say(line); }
+    std::string hear() const { return talk_.hear(); }
     std::string ask(const std::string& line) const {
         say(line);
         return hear();
@@ -95,7 +95,7 @@ public:
 
 private:
     pid_t pid_ = -1;
-    Lines lines_;
+    Talk talk_;
 };
 
 }  // namespace assent::test

@@ -146,9 +146,9 @@ TEST_F(Sqlite, ReadOnlyReadsAndWritesNothing) {
 // What another user is told. Root may do everything, so as root this needs a process that is nobody.
 std::string error_of_somebody_else(const std::string& path) {
     if (geteuid() != 0) return error_of(path);
-    const OtherProcess nobody([&](const Lines& lines) {
+    const OtherProcess nobody([&](const Talk& talk) {
         if (setgid(65534) != 0 || setuid(65534) != 0) throw std::runtime_error("cannot become nobody");
-        lines.say(error_of(path));
+        talk.say(error_of(path));
     });
     return nobody.hear();
 }
@@ -210,9 +210,9 @@ TEST_F(Sqlite, SeveralProcessesMaySetUpOneDatabaseAtOnce) {
         const auto path = folder_.file("new" + std::to_string(round));
         std::list<OtherProcess> others;
         for (int i = 0; i < 4; ++i) {
-            others.emplace_back([&](const Lines& lines) {
-                lines.hear();
-                lines.say(error_of(path));
+            others.emplace_back([&](const Talk& talk) {
+                talk.hear();
+                talk.say(error_of(path));
             });
         }
         for (const auto& other : others) other.say("go");
@@ -223,8 +223,8 @@ TEST_F(Sqlite, SeveralProcessesMaySetUpOneDatabaseAtOnce) {
 TEST_F(Sqlite, KeepsEveryCommitWhileOtherProgramsOpenAndCloseTheDatabase) {
     // Opening and closing the file outside SQLite would drop our locks; then the other program would
     // delete the log under us and our next commit would be gone.
-    const OtherProcess other([&](const Lines& lines) {
-        while (!lines.hear().empty()) lines.say(RawSqlite(path_).value("SELECT count(*) FROM journal"));
+    const OtherProcess other([&](const Talk& talk) {
+        while (!talk.hear().empty()) talk.say(RawSqlite(path_).value("SELECT count(*) FROM journal"));
     });
     const auto store = open();
     EXPECT_EQ(store->append(event())->status, AppendStatus::done);
@@ -239,10 +239,10 @@ TEST_F(Sqlite, KeepsEveryCommitWhileOtherProgramsOpenAndCloseTheDatabase) {
 }
 
 TEST_F(Sqlite, ARunnerThatDiesLosesItsThreadAtOnce) {
-    OtherProcess runner([&](const Lines& lines) {
+    OtherProcess runner([&](const Talk& talk) {
         SqliteCheckpointer store(path_);
-        lines.say(store.append(event("t", LeaseUse::take))->status == AppendStatus::done ? "taken" : "not taken");
-        lines.hear();
+        talk.say(store.append(event("t", LeaseUse::take))->status == AppendStatus::done ? "taken" : "not taken");
+        talk.hear();
     });
     ASSERT_EQ(runner.hear(), "taken");
     const auto store = open();
