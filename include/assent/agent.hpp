@@ -9,6 +9,7 @@
 #include <assent/gate.hpp>
 #include <assent/rules.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -84,7 +85,9 @@ struct Run {
 class Answer {
 public:
     Answer(Decision decision) : decision_(std::move(decision)) {}
-    Answer(bool yes) : decision_(yes ? approve() : deny()) {}
+    /// Only a bool: a text, a pointer or a number would be true and so approve.
+    template <std::same_as<bool> Bool>
+    Answer(Bool yes) : decision_(yes ? approve() : deny()) {}
     Answer(const ToolDecision& decision) : json_(decision.json()) {}
     /// The style's own form as JSON text.
     static Answer json(std::string text);

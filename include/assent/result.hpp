@@ -68,7 +68,8 @@ public:
         require();
         return *std::get_if<0>(&state_);
     }
-    [[nodiscard]] T&& value() && {
+    /// By value: `for (auto& item : *store.threads())` must not look into a result that is gone.
+    [[nodiscard]] T value() && {
         require();
         return std::move(*std::get_if<0>(&state_));
     }
@@ -76,7 +77,7 @@ public:
     [[nodiscard]] const T* operator->() const { return &value(); }
     [[nodiscard]] T& operator*() & { return value(); }
     [[nodiscard]] const T& operator*() const& { return value(); }
-    [[nodiscard]] T&& operator*() && { return std::move(*this).value(); }
+    [[nodiscard]] T operator*() && { return std::move(*this).value(); }
 
     /// The failure. Throws std::logic_error if there is none.
     [[nodiscard]] const Failure& failure() const {

@@ -160,14 +160,19 @@ Result<RulesAnswer> read_rules_answer(std::string_view json);
 /// Pauses calls that match a rule until a person answers.
 class ToolInterruptMiddleware final : public Middleware, public Guard {
 public:
-    explicit ToolInterruptMiddleware(std::vector<InterruptRule> rules, std::string version = "1");
+    static constexpr std::string_view default_name = "rules";
+
+    /// `name` tells several of them apart; those with the default name are numbered in list order
+    /// ("rules", "rules-2"), so give names if that order may change while calls wait.
+    explicit ToolInterruptMiddleware(std::vector<InterruptRule> rules, std::string version = "1",
+                                     std::string name = std::string(default_name));
 
     /// Called directly: nothing (run as it is) or the replacement (edited arguments). Asks through
     /// `context.interrupt`. Throws std::invalid_argument naming `tool_call_id` if the call needs a
     /// person and has none, ToolDeniedError if the reviewer denies.
     std::optional<Arguments> before_tool(const ToolContext& context) override;
 
-    [[nodiscard]] std::string name() const override { return "rules"; }
+    [[nodiscard]] std::string name() const override { return name_; }
     [[nodiscard]] std::string version() const override { return version_; }
     [[nodiscard]] bool can_ask() const override { return !rules_.empty(); }
     [[nodiscard]] std::vector<std::string> tools_named() const override;
@@ -176,6 +181,7 @@ public:
 private:
     std::vector<InterruptRule> rules_;
     std::string version_;
+    std::string name_;
 };
 
 }  // namespace assent

@@ -112,7 +112,11 @@ Run Agent::resume(const Answers& answers, const std::stop_token& stop) {
     for (const auto& [id, answer] : answers) {
         auto result = answer.decision() ? approvals.answer(id, *answer.decision(), impl_->reviewer, thread_id())
                                         : approvals.answer_json(id, answer.json(), impl_->reviewer, thread_id());
-        if (!result) return impl_->failed(result.failure());
+        if (!result) {
+            auto run = impl_->failed(result.failure());
+            run.answers = std::move(told);
+            return run;
+        }
         told.push_back(std::move(result).value());
     }
     auto taken = impl_->gate->resume();

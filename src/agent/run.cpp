@@ -1,5 +1,7 @@
 #include "agent/run.hpp"
 
+#include "base/display.hpp"
+
 #include <cxxabi.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@ constexpr auto look_interval = 100ms;
 // An outcome is never dropped: storing it is tried again this often, with growing pauses.
 constexpr int record_tries_max = 8;
 constexpr auto record_pause = 50ms;
+constexpr std::size_t error_text_max = 2000;
 
 bool same_call(const CallReport& a, const CallReport& b) {
     return a.turn == b.turn && a.position == b.position;
@@ -72,16 +75,7 @@ Result<void> RunLoop::call_model() {
         return Failure{FailureKind::refused, "the run reached its limit of " + std::to_string(options_.turns_max) +
                                                  " model turns; raise the limit and resume to go on"};
     }
-    std::vector<const ToolSpec*> tools;
-    for (const auto& tool : options_.tools) tools.push_back(&tool->spec());
-    const ModelRequest request{.system_prompt = options_.system_prompt,
-                               .messages = gate_.messages(),
-                               .tools = tools,
-                               .turn = gate_.turns() + 1};
-    const auto tell_text = [this](std::string_view text) {
-        tell({.kind = AgentEvent::Kind::text, .text = std::string(text)});
-    };
-    auto turn = options_.model->turn(request, tell_text, stop_);
+    auto turn = ask_model();
     if (!turn) return turn.failure();
     if (gate_.run_calls() + static_cast<int>(turn->calls.size()) > options_.calls_max) {
         const auto limit = "the limit of " + std::to_string(options_.calls_max) + " tool calls per run is reached";
@@ -95,11 +89,40 @@ Result<void> RunLoop::call_model() {
     return stored;
 }
 
+Result<ModelTurn> RunLoop::ask_model() {
+    std::vector<const ToolSpec*> tools;
+    for (const auto& tool : options_.tools) tools.push_back(&tool->spec());
+    const ModelRequest request{.system_prompt = options_.system_prompt,
+                               .messages = gate_.messages(),
+                               .tools = tools,
+                               .turn = gate_.turns() + 1};
+    const auto tell_text = [this](std::string_view text) {
+        tell({.kind = AgentEvent::Kind::text, .text = std::string(text)});
+    };
+    // What a host's model throws ends the run like any failure of the service: stored, and resumable.
+    try {
+        return options_.model->turn(request, tell_text, stop_);
+    } catch (const abi::__forced_unwind&) {
+        throw;
+    } catch (const std::exception& error) {
+        return Failure{FailureKind::model,
+                       "the model failed: " + safe_to_show(capped(error.what(), error_text_max)).text};
+    } catch (...) {
+        return Failure{FailureKind::model, "the model failed"};
+    }
+}
+
 Result<void> RunLoop::start_ready() {
+    // Those of an earlier claim that still run were told of before.
+    const auto before = gate_.calls();
+    const auto ran_before = [&](const CallReport& call) {
+        return std::any_of(before.begin(), before.end(),
+                           [&](const auto& known) { return known.running && same_call(known, call); });
+    };
     auto permits = gate_.claim(tools_stop_.get_token());
     if (!permits) return permits.failure();
     for (const auto& call : gate_.calls()) {
-        if (call.running) tell({.kind = AgentEvent::Kind::started, .call = call});
+        if (call.running && !ran_before(call)) tell({.kind = AgentEvent::Kind::started, .call = call});
     }
     for (auto& permit : *permits) {
         const auto tool = gate_.tool(permit.tool());

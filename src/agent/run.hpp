@@ -28,6 +28,7 @@ public:
 
 private:
     [[nodiscard]] Result<void> call_model();
+    [[nodiscard]] Result<ModelTurn> ask_model();
     [[nodiscard]] Result<void> start_ready();
     [[nodiscard]] Result<void> wait_for_tools();
     [[nodiscard]] Result<void> record(const Outcome& outcome);

@@ -202,8 +202,8 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
     if (approval.state != ApprovalState::open) return told(approval, false);
 
     Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false, .closes = {approval.number}};
-    const bool ends_call = decision.kind == DecisionKind::deny || decision.kind == DecisionKind::respond;
-    if (ends_call) change.closes_call = {approval.turn, approval.position};
+    // Whatever is not an approval makes the other guards' questions about this call moot.
+    if (decision.kind != DecisionKind::approve) change.closes_call = {approval.turn, approval.position};
     auto appended = session.append(change);
     if (!appended) return appended.failure();
     switch (appended->status) {

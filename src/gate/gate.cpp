@@ -9,6 +9,7 @@
 #include "gate/session.hpp"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -167,17 +168,30 @@ public:
 
     Permit make_permit(const Call& call, const std::string& attempt, const std::stop_token& stop) const;
 
+    // The result after the hooks, which run once, however often storing it is tried.
+    const ToolResult& hooked(const Outcome& outcome) {
+        const auto known = results.find(outcome.attempt);
+        if (known != results.end()) return known->second;
+        ToolResult result = outcome.result;
+        const auto* call = session.state().find_attempt(outcome.attempt);
+        if (call != nullptr && outcome.started) result = judge.after(*call, std::move(result));
+        result.text = capped(repaired_utf8(result.text), result_text_max);
+        return results.emplace(outcome.attempt, std::move(result)).first->second;
+    }
+
     GateOptions options;
     const Clock& clock;
     Judge judge;
     ThreadSession session;
     std::optional<std::string> settings;
-    std::mutex mutex;  // finish() comes from tool threads
+    std::map<std::string, ToolResult> results;  // of outcomes that are not stored yet
+    std::mutex mutex;                           // finish() comes from tool threads
 };
 
 Gate::Gate(GateOptions options) {
     if (options.checkpointer == nullptr) throw ConfigError("a gate needs a checkpointer");
     if (options.thread_id.empty()) throw ConfigError("a gate needs a thread id");
+    if (!valid_utf8(options.thread_id)) throw ConfigError("a thread id must be valid utf-8");
     impl_ = std::make_unique<Impl>(std::move(options));
 }
 
@@ -334,6 +348,11 @@ namespace {
 std::vector<std::string> void_approvals(const std::string& thread_id, const Call& call, UnixMillis now) {
     std::vector<std::string> guards;
     for (const auto& guard : call.satisfied) {
+        const bool asks = std::any_of(call.verdicts.begin(), call.verdicts.end(), [&](const GuardVerdict& stored) {
+            return stored.guard == guard && stored.verdict == Verdict::ask;
+        });
+        // A guard that does not ask any more needs no approval.
+        if (!asks) continue;
         const auto ask = std::find_if(call.approvals.rbegin(), call.approvals.rend(), [&](const Ask& known) {
             return known.asked.guard == guard && known.answer.has_value();
         });
@@ -341,7 +360,7 @@ std::vector<std::string> void_approvals(const std::string& thread_id, const Call
         const bool late =
             !gone && ask->asked.use_by_ms && ask->decided_at && *ask->decided_at + *ask->asked.use_by_ms < now;
         const bool other =
-            !gone && ask->state == ApprovalState::approved && !call.edited &&
+            !gone && ask->state == ApprovalState::approved &&
             ask->asked.binding != binding_of(thread_id, call, ask->asked.ask_no, guard, ask->asked.guard_version);
         if (gone || late || other) guards.push_back(guard);
     }
@@ -389,12 +408,8 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
 
 Result<void> Gate::finish(const Outcome& outcome) {
     const std::lock_guard lock(impl_->mutex);
-    ToolResult result = outcome.result;
-    if (const auto* call = impl_->session.state().find_attempt(outcome.attempt); call != nullptr && outcome.started) {
-        result = impl_->judge.after(*call, std::move(result));
-    }
-    result.text = capped(repaired_utf8(result.text), result_text_max);
-    return impl_->append([&](const ThreadState& state) {
+    const auto& result = impl_->hooked(outcome);
+    auto stored = impl_->append([&](const ThreadState& state) {
         Change change{.lease = LeaseUse::none};
         const auto* call = state.find_attempt(outcome.attempt);
         if (call == nullptr) return change;
@@ -416,6 +431,8 @@ Result<void> Gate::finish(const Outcome& outcome) {
         }
         return change;
     });
+    if (stored) impl_->results.erase(outcome.attempt);
+    return stored;
 }
 
 Result<void> Gate::fail(const Failure& failure) {

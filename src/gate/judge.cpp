@@ -57,20 +57,19 @@ ToolContext context_of(const journal::Call& call, const Tool* tool, Arguments ar
     return context;
 }
 
-Judgement judge_safely(Guard& guard, const GuardedCall& call) {
+Judgement judge_safely(Guard& guard, const std::string& name, const GuardedCall& call) {
     try {
         auto judgement = guard.judge(call);
         if (judgement.verdict == Verdict::ask && !judgement.question) {
-            return {.verdict = Verdict::deny, .reason = "the guard " + guard.name() + " asked without a question"};
+            return {.verdict = Verdict::deny, .reason = "the guard " + name + " asked without a question"};
         }
         return judgement;
     } catch (const abi::__forced_unwind&) {
         throw;
     } catch (const std::exception& error) {
-        return {.verdict = Verdict::deny,
-                .reason = "the guard " + guard.name() + " failed: " + safe_error(error.what())};
+        return {.verdict = Verdict::deny, .reason = "the guard " + name + " failed: " + safe_error(error.what())};
     } catch (...) {
-        return {.verdict = Verdict::deny, .reason = "the guard " + guard.name() + " failed"};
+        return {.verdict = Verdict::deny, .reason = "the guard " + name + " failed"};
     }
 }
 
@@ -95,22 +94,29 @@ Judge::Judge(const GateOptions& options)
     }
     for (const auto& middleware : middleware_) {
         if (middleware == nullptr) throw ConfigError("a middleware of the agent is null");
-        if (auto* guard = dynamic_cast<Guard*>(middleware.get())) guards_.push_back(guard);
+        if (auto* guard = dynamic_cast<Guard*>(middleware.get())) add_guard(guard);
     }
     for (const auto& guard : owned_guards_) {
         if (guard == nullptr) throw ConfigError("a guard of the agent is null");
-        guards_.push_back(guard.get());
+        add_guard(guard.get());
     }
-    std::map<std::string, int> names;
-    for (auto* guard : guards_) {
-        if (++names[guard->name()] > 1) {
-            throw ConfigError("two guards are called " + guard->name() + "; give each a name of its own");
-        }
-        for (const auto& name : guard->tools_named()) {
-            if (!tools_.contains(name))
-                throw ConfigError("the guard " + guard->name() + " names the tool " + name + ", which does not exist");
-        }
+}
+
+void Judge::add_guard(Guard* guard) {
+    const auto taken = [this](const std::string& name) {
+        return std::any_of(guards_.begin(), guards_.end(), [&](const Named& known) { return known.name == name; });
+    };
+    auto name = guard->name();
+    // Several lists of rules need no names of their own: they are told apart by their order.
+    if (name == ToolInterruptMiddleware::default_name && dynamic_cast<ToolInterruptMiddleware*>(guard) != nullptr) {
+        for (int i = 2; taken(name); ++i) name = guard->name() + "-" + std::to_string(i);
     }
+    if (taken(name)) throw ConfigError("two guards are called " + name + "; give each a name of its own");
+    for (const auto& tool : guard->tools_named()) {
+        if (!tools_.contains(tool))
+            throw ConfigError("the guard " + name + " names the tool " + tool + ", which does not exist");
+    }
+    guards_.push_back({guard, std::move(name)});
 }
 
 Result<Arguments> Judge::checked(const Tool& tool, std::string text) const {
@@ -146,6 +152,8 @@ journal::Event Judge::prepare(const journal::Call& call) const {
             return journal::Judged{.call = call.ref, .verdict = Verdict::deny, .text = safe_error(error.what())};
         } catch (const std::exception& error) {
             return refuse(safe_error(error.what()));
+        } catch (...) {
+            return refuse("a middleware failed before " + call.tool + "; nothing ran");
         }
         if (!arguments) {
             return refuse("a middleware gave invalid arguments for " + call.tool + ": " + arguments.failure().message +
@@ -175,11 +183,10 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
     const auto seen = guarded(thread_id, call, tool.get(), *arguments);
     int ask_no = call.asks;
     std::string denial;
-    for (auto* guard : guards_) {
-        const auto judgement = judge_safely(*guard, seen);
-        ruling.judged.guards.push_back({guard->name(), guard->version(), judgement.verdict, judgement.reason});
-        const bool answered =
-            std::find(call.satisfied.begin(), call.satisfied.end(), guard->name()) != call.satisfied.end();
+    for (const auto& [guard, name] : guards_) {
+        const auto judgement = judge_safely(*guard, name, seen);
+        ruling.judged.guards.push_back({name, guard->version(), judgement.verdict, judgement.reason});
+        const bool answered = std::find(call.satisfied.begin(), call.satisfied.end(), name) != call.satisfied.end();
         if (judgement.verdict == Verdict::ask && answered) continue;
         if (judgement.verdict == Verdict::deny && ruling.judged.verdict != Verdict::deny) denial = judgement.reason;
         ruling.judged.verdict = std::max(ruling.judged.verdict, judgement.verdict);
@@ -189,11 +196,11 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
                              .ask_no = ask_no,
                              .tool = call.tool,
                              .arguments = call.arguments,
-                             .guard = guard->name(),
+                             .guard = name,
                              .guard_version = guard->version(),
                              .reason = judgement.reason,
                              .question = *judgement.question,
-                             .binding = binding_of(thread_id, call, ask_no, guard->name(), guard->version()),
+                             .binding = binding_of(thread_id, call, ask_no, name, guard->version()),
                              .schema = schema_digest(call.tool),
                              .use_by_ms = use_by_ms_};
         if (judgement.question->timeout_ms) asked.deadline = now + *judgement.question->timeout_ms;
@@ -208,15 +215,16 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
 
 bool Judge::outdated(const journal::Call& call) const {
     return call.verdicts.size() != guards_.size() ||
-           std::any_of(guards_.begin(), guards_.end(), [&](Guard* guard) { return has_changed(call, guard->name()); });
+           std::any_of(guards_.begin(), guards_.end(),
+                       [&](const Named& known) { return has_changed(call, known.name); });
 }
 
 bool Judge::has_changed(const journal::Call& call, const std::string& name) const {
     const auto guard =
-        std::find_if(guards_.begin(), guards_.end(), [&](Guard* known) { return known->name() == name; });
+        std::find_if(guards_.begin(), guards_.end(), [&](const Named& known) { return known.name == name; });
     const auto stored = std::find_if(call.verdicts.begin(), call.verdicts.end(),
                                      [&](const auto& verdict) { return verdict.guard == name; });
-    return guard == guards_.end() || stored == call.verdicts.end() || stored->version != (*guard)->version();
+    return guard == guards_.end() || stored == call.verdicts.end() || stored->version != guard->guard->version();
 }
 
 ToolResult Judge::after(const journal::Call& call, ToolResult result) const {
@@ -232,6 +240,8 @@ ToolResult Judge::after(const journal::Call& call, ToolResult result) const {
         } catch (const std::exception& error) {
             // The tool has run: its result must not be lost to a hook.
             result.text += "\n(a hook after the tool failed: " + safe_error(error.what()) + ")";
+        } catch (...) {
+            result.text += "\n(a hook after the tool failed)";
         }
     }
     return result;

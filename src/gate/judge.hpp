@@ -44,11 +44,16 @@ public:
     [[nodiscard]] std::vector<journal::KnownTool> known_tools() const;
 
 private:
+    struct Named {
+        Guard* guard;
+        std::string name;
+    };
+    void add_guard(Guard* guard);
     [[nodiscard]] Result<Arguments> checked(const Tool& tool, std::string text) const;
 
     std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools_;
     std::vector<std::shared_ptr<Middleware>> middleware_;
-    std::vector<Guard*> guards_;
+    std::vector<Named> guards_;
     std::vector<std::shared_ptr<Guard>> owned_guards_;
     JsonLimits limits_;
     std::optional<std::int64_t> use_by_ms_;

@@ -9,7 +9,8 @@
 namespace assent {
 namespace {
 
-// Field 22 of /proc/PID/stat, counted after the name, which may hold blanks and brackets itself.
+// Field 22 of /proc/PID/stat, counted after the name, which may hold blanks and brackets itself; 0 for
+// a process that is gone or has ended and was not reaped yet.
 std::int64_t start_time(std::int64_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     std::string text;
@@ -19,6 +20,7 @@ std::int64_t start_time(std::int64_t pid) {
     std::istringstream fields(text.substr(name_end + 1));
     std::string field;
     for (int i = 3; i <= 22 && fields >> field; ++i) {
+        if (i == 3 && (field == "Z" || field == "X")) return 0;
         if (i == 22) return std::stoll(field);
     }
     return 0;
@@ -39,11 +41,10 @@ std::string host() {
 }  // namespace
 
 journal::ProcessMark this_process() {
-    static const journal::ProcessMark mark{.host = host(),
-                                           .boot = first_line("/proc/sys/kernel/random/boot_id"),
-                                           .pid = getpid(),
-                                           .started = start_time(getpid())};
-    return mark;
+    static const std::string own_host = host();
+    static const std::string own_boot = first_line("/proc/sys/kernel/random/boot_id");
+    // Not kept: after a fork they are others.
+    return {.host = own_host, .boot = own_boot, .pid = getpid(), .started = start_time(getpid())};
 }
 
 ProcessLife life_of(const journal::ProcessMark& mark) {

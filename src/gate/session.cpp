@@ -32,7 +32,10 @@ std::optional<ThreadStatus> status_after(const std::vector<journal::Event>& even
 Result<std::vector<journal::Event>> read_row(const JournalRow& row) {
     const auto header = journal::decode_header(row.header);
     if (!header) return header.failure();
-    if (journal::body_digest(row.salt, row.body) != header->body_digest) {
+    // The chain covers the header alone: what stands beside it must be what it says.
+    const bool same = header->seq == row.seq && header->at == row.at &&
+                      journal::body_digest(row.salt, row.body) == header->body_digest;
+    if (!same) {
         return Failure{FailureKind::database,
                        "a journal row was changed after it was written; restore the database from a copy"};
     }
@@ -44,6 +47,7 @@ OpenApproval row_of(const std::string& thread_id, const journal::ThreadState& st
     const auto* call = state.find(asked.call);
     const journal::Call fresh{.ref = asked.call, .tool = asked.tool};
     journal::Ask ask{.asked = asked, .asked_at = at};
+    ask.asked.number = 0;  // the store gives it
     return {.turn = asked.call.turn,
             .position = asked.call.position,
             .ask_no = asked.ask_no,
@@ -52,6 +56,13 @@ OpenApproval row_of(const std::string& thread_id, const journal::ThreadState& st
             .digest = asked.binding,
             .deadline = asked.deadline,
             .question = journal::encode_question(approval_of(thread_id, call == nullptr ? fresh : *call, ask))};
+}
+
+// At most `bytes_max` bytes, cut between characters.
+std::string beginning(const std::string& text, std::size_t bytes_max) {
+    if (text.size() <= bytes_max) return text;
+    while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0U) == 0x80U) --bytes_max;
+    return text.substr(0, bytes_max);
 }
 
 }  // namespace
@@ -111,19 +122,26 @@ Result<AppendResult> ThreadSession::append(const Change& change) {
                   .schemas = change.schemas};
     if (change.expects_seq) append.expected_seq = state_.seq;
     random_.fill(append.command);
-    if (!change.events.empty()) {
+    auto events = change.events;
+    if (!events.empty()) {
         std::array<std::uint8_t, 16> salt{};
         random_.fill(salt);
         append.salt.assign(reinterpret_cast<const char*>(salt.data()), salt.size());
-        append.body = journal::encode(change.events);
+        append.body = journal::encode(events);
+        // What was no UTF-8 is stored as U+FFFD, and the state holds what is stored.
+        if (append.body.contains("\xef\xbf\xbd")) {
+            auto stored = journal::decode(append.body, 0);
+            if (!stored) return stored.failure();
+            events = std::move(stored).value();
+        }
     }
     // Questions show their call as it is after the events before them.
     journal::ThreadState preview;
     preview.calls = state_.calls;
-    for (const auto& event : change.events) {
+    for (const auto& event : events) {
         append.kinds.emplace_back(journal::kind_of(event));
         if (const auto* said = std::get_if<journal::UserMessage>(&event))
-            append.task = said->text.substr(0, task_bytes_max);
+            append.task = beginning(said->text, task_bytes_max);
         if (const auto* asked = std::get_if<journal::Asked>(&event)) {
             append.opens.push_back(row_of(thread_id_, preview, *asked, append.at));
         } else {
@@ -138,14 +156,14 @@ Result<AppendResult> ThreadSession::append(const Change& change) {
     if (change.lease == LeaseUse::give_back) held_ = false;
     // A session that was never read is only used for this append: there is no state to keep up.
     if (!change.expects_seq && pos_ == 0) return result;
-    const auto seq_expected = state_.seq + static_cast<std::int64_t>(change.events.size());
+    const auto seq_expected = state_.seq + static_cast<std::int64_t>(events.size());
     if (result->seq != seq_expected) {
         // Others appended in between: read theirs and ours in the stored order.
         if (auto read = refresh(); !read) return read.failure();
         return result;
     }
     auto number = result->first_number;
-    for (auto event : change.events) {
+    for (auto& event : events) {
         if (auto* asked = std::get_if<journal::Asked>(&event)) asked->number = number++;
         journal::apply(state_, event, append.at);
     }
@@ -193,8 +211,10 @@ void ThreadSession::keep_snapshot_if_due(std::size_t bytes_added) {
 
 Result<void> ThreadSession::give_back() {
     if (!held_) return {};
-    held_ = false;
-    return store_.give_back(thread_id_, fence_);
+    auto given = store_.give_back(thread_id_, fence_);
+    // Until the store has it, this is still the runner.
+    if (given) held_ = false;
+    return given;
 }
 
 Approval approval_of(const std::string& thread_id, const journal::Call& call, const journal::Ask& ask) {
@@ -258,7 +278,8 @@ Result<void> walk_thread(Checkpointer& store, const std::string& thread_id,
         }
     }
     // A row that came after the head was read is not counted against the chain.
-    if (!rows->empty() && rows->back().pos == (*head)->head && hash != (*head)->hash) {
+    const auto last = rows->empty() ? 0 : rows->back().pos;
+    if (last == (*head)->head && hash != (*head)->hash) {
         return Failure{FailureKind::database, "the journal of thread " + thread_id +
                                                   " does not fit its chain; restore the database from a copy"};
     }

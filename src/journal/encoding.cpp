@@ -1,5 +1,6 @@
 #include "journal/encoding.hpp"
 
+#include "base/display.hpp"
 #include "journal/described.hpp"
 
 #include <boost/json.hpp>
@@ -45,15 +46,23 @@ Result<T> read_versioned(const std::string& bytes, int version, std::string_view
     const auto parsed = json::parse(bytes, error);
     if (error || !parsed.is_object()) return damaged(what);
     const auto* found = parsed.as_object().if_contains("v");
-    if (found == nullptr || !found->is_int64() || found->as_int64() != version) return damaged(what);
-    auto read = json::try_value_to<T>(parsed.as_object().at("d"));
+    const auto* value = parsed.as_object().if_contains("d");
+    if (found == nullptr || value == nullptr || *found != version) return damaged(what);
+    auto read = json::try_value_to<T>(*value);
     if (!read) return damaged(what);
     return std::move(*read);
 }
 
+// JSON text that can be read again: bytes that are no UTF-8 (of a guard, a tool, a host) would make a
+// whole thread unreadable.
+std::string written(const json::value& value) {
+    auto text = json::serialize(value);
+    return valid_utf8(text) ? text : repaired_utf8(text);
+}
+
 template <class T>
 std::string write_versioned(const T& value, int version) {
-    return json::serialize(json::object{{"v", version}, {"d", json::value_from(value)}});
+    return written(json::object{{"v", version}, {"d", json::value_from(value)}});
 }
 
 }  // namespace
@@ -65,7 +74,7 @@ std::string encode(std::span<const Event> events) {
         if (std::holds_alternative<Asked>(event)) object["number"] = 0;  // the store gives it
         list.push_back(std::move(object));
     }
-    return json::serialize(json::object{{"v", body_version}, {"events", std::move(list)}});
+    return written(json::object{{"v", body_version}, {"events", std::move(list)}});
 }
 
 Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_number) {
@@ -95,13 +104,13 @@ Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_nu
 
 std::string encode(const Header& header) {
     json::array kinds(header.kinds.begin(), header.kinds.end());
-    return json::serialize(json::object{{"v", header_version},
-                                        {"t", header.thread},
-                                        {"s", header.seq},
-                                        {"at", header.at},
-                                        {"k", std::move(kinds)},
-                                        {"n", header.first_number},
-                                        {"b", header.body_digest}});
+    return written(json::object{{"v", header_version},
+                                {"t", header.thread},
+                                {"s", header.seq},
+                                {"at", header.at},
+                                {"k", std::move(kinds)},
+                                {"n", header.first_number},
+                                {"b", header.body_digest}});
 }
 
 Result<Header> decode_header(const std::string& bytes) {
@@ -150,7 +159,7 @@ Result<Approval> decode_question(const std::string& bytes) {
 }
 
 std::string event_json(const Event& event) {
-    return json::serialize(with_kind(event));
+    return written(with_kind(event));
 }
 
 }  // namespace assent::journal

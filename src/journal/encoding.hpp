@@ -10,7 +10,7 @@
 
 namespace assent::journal {
 
-/// Several events as one body.
+/// Several events as one body. Bytes that are no UTF-8 are written as U+FFFD.
 [[nodiscard]] std::string encode(std::span<const Event> events);
 /// The events of a body. `first_number` is the number of its first question.
 /// Failure kind `database` for a body of a newer version or a damaged one.

@@ -153,6 +153,8 @@ public:
                 call->arguments = event.arguments;
                 call->edited = true;
                 call->stage = CallStage::edited;
+                // The other guards' questions were about other arguments.
+                close_asks(*call, ApprovalState::withdrawn, at_);
                 break;
             case DecisionKind::deny:
                 ask->state = ApprovalState::denied;

@@ -16,8 +16,9 @@ std::string about(std::string_view tool, std::string_view problem) {
 
 }  // namespace
 
-ToolInterruptMiddleware::ToolInterruptMiddleware(std::vector<InterruptRule> rules, std::string version)
-    : rules_(std::move(rules)), version_(std::move(version)) {}
+ToolInterruptMiddleware::ToolInterruptMiddleware(std::vector<InterruptRule> rules, std::string version,
+                                                 std::string name)
+    : rules_(std::move(rules)), version_(std::move(version)), name_(std::move(name)) {}
 
 std::optional<Arguments> ToolInterruptMiddleware::before_tool(const ToolContext& context) {
     if (!should_interrupt(rules_, context.tool_name, context.arguments.json())) return std::nullopt;

@@ -26,7 +26,7 @@ SOUND = {
     "src/policy/rules.hpp": '#pragma once\n#include "base/text.hpp"\n',
     "src/gate/gate.cpp": '#include "policy/rules.hpp"\n#include "base/text.hpp"\nauto p = Permit(std::move(state));\n',
     "src/store/sqlite/file.cpp": "#include <sqlite3.h>\nResult<File> open(Path path) { return db.open(path); }\n",
-    "src/store/sqlite/side_lock.cpp": "int lock() { return open(path, O_RDWR); }\n",
+    "src/store/sqlite/runners.cpp": "int lock() { return open(path, O_RDWR); }\n",
     "src/base/clock.cpp": "auto now = clock_gettime(id, &at);\n",
     "src/gate/CMakeLists.txt": "assent_room(gate\n  SOURCES gate.cpp\n  ROOMS policy journal\n  LIBRARIES Threads::Threads)\n",
     "examples/first.cpp": "#include <assent/guard.hpp>\n",

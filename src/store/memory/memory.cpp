@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace assent {
 
@@ -30,9 +31,11 @@ struct MemoryCheckpointer::State {
         const bool owns = append.lease == LeaseUse::keep || append.lease == LeaseUse::give_back;
         if (owns && append.fence != head.fence) return AppendStatus::fenced;
         if (append.expected_seq && *append.expected_seq != head.seq) return AppendStatus::conflict;
+        std::set<std::int64_t> closing;
         for (const auto number : append.closes) {
             const auto found = open.find(number);
-            if (found == open.end() || found->second.thread_id != append.thread_id) return AppendStatus::closed;
+            const bool of_thread = found != open.end() && found->second.thread_id == append.thread_id;
+            if (!of_thread || !closing.insert(number).second) return AppendStatus::closed;
             const auto& deadline = found->second.deadline;
             if (!append.closes_late && deadline && *deadline <= append.at) return AppendStatus::expired;
         }
@@ -85,19 +88,18 @@ MemoryCheckpointer::~MemoryCheckpointer() = default;
 
 Result<AppendResult> MemoryCheckpointer::append(const Append& append) {
     const std::lock_guard lock(state_->mutex);
-    auto found = state_->threads.find(append.thread_id);
-    if (found == state_->threads.end()) {
-        if (!append.create) return AppendResult{.status = AppendStatus::unknown_thread};
-        State::Thread fresh;
-        fresh.head = {
-            .no = static_cast<std::int64_t>(state_->threads.size()) + 1, .id = append.thread_id, .task = append.task};
-        if (append.expected_seq.value_or(0) != 0) return AppendResult{.status = AppendStatus::conflict};
-        found = state_->threads.emplace(append.thread_id, std::move(fresh)).first;
-    }
-    auto& thread = found->second;
-    AppendResult result{.status = state_->check(append, thread.head)};
+    const auto found = state_->threads.find(append.thread_id);
+    const bool fresh = found == state_->threads.end();
+    if (fresh && !append.create) return AppendResult{.status = AppendStatus::unknown_thread};
+    const ThreadHead made{.no = static_cast<std::int64_t>(state_->threads.size()) + 1,
+                          .id = append.thread_id,
+                          .task = append.task,
+                          .updated_at = append.at};
+    AppendResult result{.status = state_->check(append, fresh ? made : found->second.head)};
     if (result.status == AppendStatus::leased) result.leased_by = "this process";
     if (result.status != AppendStatus::done) return result;
+    auto& thread = fresh ? state_->threads[append.thread_id] : found->second;
+    if (fresh) thread.head = made;
 
     if (append.lease == LeaseUse::take) {
         ++thread.head.fence;

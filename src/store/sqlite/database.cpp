@@ -1,5 +1,7 @@
 #include "store/sqlite/database.hpp"
 
+#include <cerrno>
+
 namespace assent::sqlite {
 Failure failure_of(const Error& error, const std::string& path) {
     const std::string where = "the database " + path;
@@ -102,7 +104,10 @@ Database::Database(const std::string& uri, int flags, std::int64_t busy_ms) : bu
     const int code = sqlite3_open_v2(uri.c_str(), &handle,
                                      flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
     database_.reset(handle);
-    if (code != SQLITE_OK) throw Error(code, handle == nullptr ? "out of memory" : sqlite3_errmsg(handle));
+    if (code != SQLITE_OK) {
+        const bool forbidden = handle != nullptr && (sqlite3_system_errno(handle) == EACCES);
+        throw Error(forbidden ? SQLITE_PERM : code, handle == nullptr ? "out of memory" : sqlite3_errmsg(handle));
+    }
     sqlite3_busy_handler(handle, &wait_for_writer, this);
 }
 

@@ -37,32 +37,46 @@ CREATE TABLE runner(
 )sql",
 };
 
-Failure foreign(const std::string& path) {
-    return {FailureKind::database, "the database " + path + " belongs to another program; give another path"};
-}
+constexpr auto current = static_cast<std::int64_t>(migrations.size());
 
-}  // namespace
-
-Result<void> migrate(Database& database, const std::string& path, bool read_only) {
-    const auto identity = database.pragma("PRAGMA application_id");
-    const auto version = database.pragma("PRAGMA user_version");
-    const bool empty = database.pragma("SELECT count(*) FROM sqlite_schema") == 0;
-    if (identity != application_id && !(empty && identity == 0 && version == 0)) return foreign(path);
-    const auto current = static_cast<std::int64_t>(migrations.size());
+// The version of a database that is ours or empty. One statement, so that all it reads belongs
+// together: another process may be setting the database up.
+Result<std::int64_t> version_of(Database& database, const std::string& path) {
+    auto query = database.query(
+        "SELECT (SELECT count(*) FROM sqlite_schema), application_id, user_version"
+        " FROM pragma_application_id, pragma_user_version");
+    query->step();
+    const bool empty = query->integer(0) == 0;
+    const auto identity = query->integer(1);
+    const auto version = query->integer(2);
+    if (identity != application_id && !(empty && identity == 0 && version == 0)) {
+        return Failure{FailureKind::database,
+                       "the database " + path + " belongs to another program; give another path"};
+    }
     if (version > current) {
         return Failure{FailureKind::database, "the database " + path +
                                                   " was made by a newer version of assent (format " +
                                                   std::to_string(version) + ", this one knows " +
                                                   std::to_string(current) + "); use that version"};
     }
-    if (version == current) return {};
+    return version;
+}
+
+}  // namespace
+
+Result<void> migrate(Database& database, const std::string& path, bool read_only) {
+    auto version = version_of(database, path);
+    if (!version) return version.failure();
+    if (*version == current) return {};
     if (read_only) {
         return Failure{FailureKind::database,
                        "the database " + path + " is not set up yet and cannot be, it is read-only"};
     }
     Transaction transaction(database);
     // Another process may have done it while we waited for the lock.
-    for (auto step = database.pragma("PRAGMA user_version"); step < current; ++step) {
+    version = version_of(database, path);
+    if (!version) return version.failure();
+    for (auto step = *version; step < current; ++step) {
         database.execute(migrations[static_cast<std::size_t>(step)]);
         database.execute(
             ("INSERT INTO schema_version VALUES(" + std::to_string(step + 1) + ", unixepoch() * 1000)").c_str());

@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace assent::sqlite {
@@ -43,8 +43,8 @@ std::string host_name() {
 Result<RunnerLocks> RunnerLocks::open(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
-        return Failure{FailureKind::database, "the file " + path +
-                                                  " beside the database cannot be opened: " + std::strerror(errno) +
+        return Failure{FailureKind::database, "the file " + path + " beside the database cannot be opened: " +
+                                                  std::generic_category().message(errno) +
                                                   "; check that the folder exists and may be written"};
     }
     return RunnerLocks(fd);

@@ -6,8 +6,10 @@
 #include "store/sqlite/runners.hpp"
 
 #include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 
 namespace assent {
@@ -18,9 +20,9 @@ using sqlite::Error;
 using sqlite::Query;
 using sqlite::Transaction;
 
-constexpr std::string_view uri_escapes = "%?#";
+constexpr std::string_view uri_escapes = "%?#&";
 
-std::string file_uri(const std::string& path, const SqliteOptions& options) {
+std::string file_uri(const std::string& path, bool read_only, bool has_side_file) {
     std::string escaped;
     for (const char c : path) {
         if (uri_escapes.find(c) == std::string_view::npos) {
@@ -32,9 +34,27 @@ std::string file_uri(const std::string& path, const SqliteOptions& options) {
             escaped += digits[c & 0xf];
         }
     }
-    if (options.read_only) return "file:" + escaped + "?mode=ro";
+    // With these beginnings no path is taken for a host's name or for a database in memory.
+    const std::string uri = (path.starts_with('/') ? "file://" : "file:./") + escaped;
+    if (read_only) return uri + "?mode=ro";
     // A new database gets the mode of the runners file, which is made before it with 0600.
-    return "file:" + escaped + "?modeof=" + escaped + "-runners";
+    return has_side_file ? uri + "?modeof=" + escaped + "-runners" : uri;
+}
+
+// The file is looked at by its name only: opening it here would drop SQLite's locks.
+std::optional<Failure> unusable(const std::string& path) {
+    if (path.empty() || path.contains('\0')) {
+        return Failure{FailureKind::database, "a database needs the path of a file; give one"};
+    }
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) return std::nullopt;
+    return Failure{FailureKind::database, "the database " + path + " is a folder; give the path of a file"};
+}
+
+bool is_new(const std::string& path) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path, error);
+    return error ? !std::filesystem::exists(path, error) : size == 0;
 }
 
 std::string_view bytes(const auto& array) {
@@ -52,18 +72,19 @@ std::array<std::uint8_t, N> fixed(const std::string& text) {
 
 class SqliteCheckpointer::Store {
 public:
-    Store(std::string path, const SqliteOptions& options, std::optional<sqlite::RunnerLocks> locks)
-        : path_(std::move(path)), options_(options), locks_(std::move(locks)) {
-        connect();
-    }
+    Store(std::string path, const SqliteOptions& options) : path_(std::move(path)), options_(options) {}
 
     Result<void> prepare() {
-        auto migrated = sqlite::migrate(*database_, path_, options_.read_only);
-        if (!migrated) return migrated;
-        if (!options_.read_only) {
-            database_->execute("PRAGMA journal_mode = WAL");
+        // Beside a file that turns out to be somebody else's nothing is made.
+        const bool fresh = !options_.read_only && is_new(path_);
+        if (fresh) {
+            if (auto opened = open_locks(); !opened) return opened;
         }
-        return migrated;
+        connect();
+        auto migrated = sqlite::migrate(*database_, path_, options_.read_only);
+        if (!migrated || options_.read_only) return migrated;
+        database_->execute("PRAGMA journal_mode = WAL");
+        return fresh ? migrated : open_locks();
     }
 
     // Runs `body` under the lock and turns SQLite's errors into ours.
@@ -74,6 +95,8 @@ public:
             if (!database_) connect();
             return body(*this);
         } catch (const Error& error) {
+            // After an error of the disk only a new connection tells what is there.
+            if ((error.code() & 0xff) == SQLITE_IOERR) database_.reset();
             return sqlite::failure_of(error, path_);
         }
     }
@@ -85,19 +108,26 @@ public:
         }
         if (append.lease == LeaseUse::take) become_runner();
         AppendResult result;
-        Transaction transaction(*database_);
-        result.status = write(append, result);
-        if (result.status != AppendStatus::done) return result;
-        try {
-            transaction.commit();
-        } catch (const Error& error) {
-            if ((error.code() & 0xff) == SQLITE_BUSY) throw;
-            // An error while syncing leaves it open whether the commit is on the disk: only a new
-            // connection tells the truth.
-            database_.reset();
-            return AppendResult{.status = AppendStatus::uncertain};
+        {
+            Transaction transaction(*database_);
+            result.status = write(append, result);
+            if (result.status != AppendStatus::done) return result;
+            try {
+                transaction.commit();
+                return result;
+            } catch (const Error& error) {
+                if ((error.code() & 0xff) == SQLITE_BUSY) throw;
+            }
         }
-        return result;
+        // An error while syncing leaves it open whether the commit is on the disk: only a new
+        // connection tells the truth.
+        database_.reset();
+        if (!append.kinds.empty()) return AppendResult{.status = AppendStatus::uncertain};
+        // Without a row there is no command to look for; the lease itself tells.
+        connect();
+        const auto head = find_thread(append.thread_id);
+        if (head && head->fence == result.fence && head->runner == runner_) return result;
+        return Failure{FailureKind::database, "the store did not keep the last change; try again"};
     }
 
     std::optional<ThreadHead> find_thread(const std::string& id) {
@@ -137,6 +167,7 @@ public:
                             .header = query->text(5),
                             .salt = query->text(6),
                             .body = query->text(7)});
+            if (rows.back().prev >= pos) throw Error(SQLITE_CORRUPT, "a journal row comes before itself");
             pos = rows.back().prev;
         }
         std::reverse(rows.begin(), rows.end());
@@ -212,8 +243,20 @@ public:
 private:
     void connect() {
         const int flags = options_.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-        database_ = std::make_unique<Database>(file_uri(path_, options_), flags, options_.busy_ms);
+        auto database = std::make_unique<Database>(file_uri(path_, options_.read_only, locks_.has_value()), flags,
+                                                   options_.busy_ms);
+        if (!options_.read_only && sqlite3_db_readonly(database->handle(), "main") == 1) {
+            throw Error(SQLITE_READONLY, "the file may not be written");
+        }
+        database_ = std::move(database);
         database_->execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY");
+    }
+
+    Result<void> open_locks() {
+        auto opened = sqlite::RunnerLocks::open(path_ + "-runners");
+        if (!opened) return opened.failure();
+        locks_.emplace(std::move(opened).value());
+        return {};
     }
 
     // The number under which this process holds threads; given once, at the first need.
@@ -279,7 +322,7 @@ private:
             .bind_blob(bytes(head->hash))
             .bind(head->fence)
             .bind(head->runner)
-            .bind(append.at)
+            .bind(head->updated_at)
             .run();
         result.seq = head->seq;
         result.pos = head->head;
@@ -310,6 +353,7 @@ private:
 
     void write_row(const Append& append, ThreadHead& head, std::int64_t first_number) {
         head.seq += static_cast<std::int64_t>(append.kinds.size());
+        head.updated_at = append.at;
         const auto header =
             journal::encode(journal::Header{.thread = append.thread_id,
                                             .seq = head.seq,
@@ -406,13 +450,8 @@ private:
 Result<std::unique_ptr<SqliteCheckpointer>> SqliteCheckpointer::open(const std::string& path,
                                                                      const SqliteOptions& options) {
     try {
-        std::optional<sqlite::RunnerLocks> locks;
-        if (!options.read_only) {
-            auto opened = sqlite::RunnerLocks::open(path + "-runners");
-            if (!opened) return opened.failure();
-            locks.emplace(std::move(opened).value());
-        }
-        auto store = std::make_unique<Store>(path, options, std::move(locks));
+        if (auto failure = unusable(path)) return std::move(*failure);
+        auto store = std::make_unique<Store>(path, options);
         if (auto prepared = store->prepare(); !prepared) return prepared.failure();
         return std::unique_ptr<SqliteCheckpointer>(new SqliteCheckpointer(std::move(store)));
     } catch (const Error& error) {

@@ -1,0 +1,61 @@
+// A store in front of another that fails as told.
+#pragma once
+
+#include <assent/checkpointer.hpp>
+
+#include <deque>
+
+namespace assent::test {
+
+class FaultyStore final : public Checkpointer {
+public:
+    enum class Fault { none, fails, uncertain_kept, uncertain_lost };
+
+    explicit FaultyStore(Checkpointer& store) : store_(store) {}
+
+    std::deque<Fault> appends;  ///< What happens to the next appends.
+    int give_backs_fail = 0;
+    int loads_fail = 0;
+    int appended = 0;
+
+    Result<AppendResult> append(const Append& append) override {
+        ++appended;
+        const auto fault = appends.empty() ? Fault::none : appends.front();
+        if (!appends.empty()) appends.pop_front();
+        if (fault == Fault::fails) return broken();
+        if (fault == Fault::uncertain_lost) return AppendResult{.status = AppendStatus::uncertain};
+        auto result = store_.append(append);
+        if (fault == Fault::uncertain_kept && result->status == AppendStatus::done) {
+            return AppendResult{.status = AppendStatus::uncertain};
+        }
+        return result;
+    }
+    Result<std::optional<ThreadHead>> find_thread(const std::string& id) override { return store_.find_thread(id); }
+    Result<std::vector<JournalRow>> load(const std::string& id, std::int64_t after) override {
+        if (loads_fail > 0 && loads_fail-- > 0) return broken();
+        return store_.load(id, after);
+    }
+    Result<std::vector<ThreadHead>> threads() override { return store_.threads(); }
+    Result<std::vector<OpenApproval>> open_approvals(const std::string& id, std::int64_t after,
+                                                     std::size_t limit) override {
+        return store_.open_approvals(id, after, limit);
+    }
+    Result<std::optional<ApprovalPlace>> find_approval(std::int64_t number) override {
+        return store_.find_approval(number);
+    }
+    Result<std::string> schema(const std::string& digest) override { return store_.schema(digest); }
+    Result<std::optional<Snapshot>> snapshot(const std::string& id) override { return store_.snapshot(id); }
+    Result<void> keep_snapshot(const std::string& id, const Snapshot& snapshot) override {
+        return store_.keep_snapshot(id, snapshot);
+    }
+    Result<void> give_back(const std::string& id, std::int64_t fence) override {
+        if (give_backs_fail > 0 && give_backs_fail-- > 0) return broken();
+        return store_.give_back(id, fence);
+    }
+
+private:
+    static Failure broken() { return {FailureKind::database, "the store is broken"}; }
+    Checkpointer& store_;
+};
+
+}  // namespace assent::test

@@ -1,0 +1,485 @@
+// What every store must do, whatever it keeps its rows in.
+#include "support/dice.hpp"
+#include "support/stores.hpp"
+
+#include "journal/encoding.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace assent {
+namespace {
+
+using namespace assent::test;
+
+// Everything about the store that a caller can see, but who the runner is.
+std::string shown(Checkpointer& store) {
+    std::ostringstream out;
+    for (const auto& head : *store.threads()) {
+        out << "thread " << head.no << ' ' << head.id << " status " << static_cast<int>(head.status) << " seq "
+            << head.seq << " head " << head.head << " hash " << hex(head.hash) << " fence " << head.fence << " run "
+            << (head.runner != 0) << head.runner_alive << " task " << head.task << " at " << head.updated_at << " open "
+            << head.open << '\n';
+        for (const auto& row : *store.load(head.id, 0)) {
+            out << "  row " << row.pos << ' ' << row.seq << ' ' << row.prev << ' ' << hex(row.command) << ' ' << row.at
+                << ' ' << row.header << ' ' << row.salt << ' ' << row.body << '\n';
+        }
+        if (const auto snapshot = *store.snapshot(head.id)) {
+            out << "  snapshot " << snapshot->seq << ' ' << snapshot->pos << ' ' << snapshot->version << ' '
+                << snapshot->state << '\n';
+        }
+    }
+    for (const auto& row : *store.open_approvals({}, 0, 1000)) {
+        out << "open " << row.number << ' ' << row.thread << ' ' << row.thread_id << ' ' << row.turn << ' '
+            << row.position << ' ' << row.ask_no << ' ' << static_cast<int>(row.kind) << ' ' << row.guard << ' '
+            << row.digest << ' ' << row.deadline.value_or(-1) << ' ' << row.asked_at << ' ' << row.question << '\n';
+    }
+    return out.str();
+}
+
+OpenApproval question(int turn, int position, std::optional<UnixMillis> deadline = {}) {
+    return {.turn = turn,
+            .position = position,
+            .ask_no = 1,
+            .guard = "rules",
+            .digest = std::string(64, 'd'),
+            .deadline = deadline,
+            .question = std::string("q\0q", 3)};
+}
+
+class EveryStore : public testing::TestWithParam<StoreKind> {
+protected:
+    EveryStore() : store_(make_store(GetParam(), folder_)) {}
+
+    // An append of one event to thread `id`; what differs is set by the test.
+    Append event(const std::string& id = "t") {
+        Append append{.thread_id = id, .create = true, .at = at_++};
+        random_.fill(append.command);
+        append.kinds = {"user_message"};
+        append.salt = std::string("salt\0", 5);
+        append.body = "body \xff of " + id;
+        append.task = "the task";
+        return append;
+    }
+    AppendResult done(const Append& append) {
+        const auto result = *store_->append(append);
+        EXPECT_EQ(result.status, AppendStatus::done);
+        return result;
+    }
+    // Nothing at all is written by a refused append.
+    void refused(Append append, AppendStatus expected) {
+        append.status = ThreadStatus::failed;
+        append.opens = {question(9, 9)};
+        append.schemas = {{"refused", "{}"}};
+        const auto before = shown(*store_);
+        const auto result = *store_->append(append);
+        EXPECT_EQ(result.status, expected);
+        EXPECT_EQ(shown(*store_), before);
+        EXPECT_FALSE(store_->schema("refused").ok());
+    }
+    ThreadHead head(const std::string& id = "t") { return **store_->find_thread(id); }
+
+    TemporaryFolder folder_;
+    std::unique_ptr<Checkpointer> store_;
+    FakeRandom random_;
+    UnixMillis at_ = 1000;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+
+TEST_P(EveryStore, MakesAThreadWithItsFirstAppend) {
+    EXPECT_FALSE(store_->find_thread("t")->has_value());
+    EXPECT_TRUE(store_->load("t", 0)->empty());
+    EXPECT_TRUE(store_->threads()->empty());
+    auto first = event();
+    first.expected_seq = 0;
+    first.kinds = {"configured", "user_message"};
+    const auto result = done(first);
+    EXPECT_EQ(result.seq, 2);
+    EXPECT_EQ(result.pos, 1);
+    EXPECT_EQ(result.fence, 0);
+    EXPECT_EQ(head().task, "the task");
+    EXPECT_EQ(head().updated_at, 1000);
+    EXPECT_EQ(head().status, ThreadStatus::active);
+    auto again = event();
+    again.task = "another";
+    done(again);
+    EXPECT_EQ(head().task, "the task");
+    EXPECT_EQ(head().seq, 3);
+    EXPECT_EQ(head().updated_at, 1001);
+}
+
+TEST_P(EveryStore, KeepsEveryByteOfARow) {
+    auto first = event();
+    done(event("other"));
+    done(first);
+    const auto rows = *store_->load("t", 0);
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].command, first.command);
+    EXPECT_EQ(rows[0].salt, first.salt);
+    EXPECT_EQ(rows[0].body, first.body);
+    EXPECT_EQ(rows[0].at, first.at);
+    EXPECT_EQ(rows[0].pos, 2);
+    EXPECT_EQ(rows[0].prev, 0);
+}
+
+TEST_P(EveryStore, RefusesAnUnknownThread) {
+    auto append = event();
+    append.create = false;
+    refused(append, AppendStatus::unknown_thread);
+}
+
+TEST_P(EveryStore, RefusesAnotherSequenceThanTheExpectedOne) {
+    auto fresh = event();
+    fresh.expected_seq = 1;
+    refused(fresh, AppendStatus::conflict);
+    done(event());
+    for (const std::int64_t wrong : {0, 2}) {
+        auto append = event();
+        append.expected_seq = wrong;
+        refused(append, AppendStatus::conflict);
+    }
+    auto right = event();
+    right.expected_seq = 1;
+    done(right);
+}
+
+TEST_P(EveryStore, ARefusedFirstAppendMakesNoThread) {
+    auto append = event("fresh");
+    append.closes = {1};
+    refused(append, AppendStatus::closed);
+    EXPECT_FALSE(store_->find_thread("fresh")->has_value());
+    append.closes.clear();
+    append.lease = LeaseUse::keep;
+    append.fence = 7;
+    refused(append, AppendStatus::fenced);
+    EXPECT_FALSE(store_->find_thread("fresh")->has_value());
+}
+
+TEST_P(EveryStore, ALeaseIsTakenOnceAndGivenBack) {
+    auto take = event();
+    take.lease = LeaseUse::take;
+    EXPECT_EQ(done(take).fence, 1);
+    EXPECT_NE(head().runner, 0);
+    EXPECT_TRUE(head().runner_alive);
+    auto second = event();
+    second.lease = LeaseUse::take;
+    refused(second, AppendStatus::leased);
+    EXPECT_FALSE(store_->append(second)->leased_by.empty());
+
+    auto stale = event();
+    stale.lease = LeaseUse::keep;
+    refused(stale, AppendStatus::fenced);
+    stale.lease = LeaseUse::give_back;
+    stale.fence = 2;
+    refused(stale, AppendStatus::fenced);
+
+    auto keep = event();
+    keep.lease = LeaseUse::keep;
+    keep.fence = 1;
+    EXPECT_EQ(done(keep).fence, 1);
+    EXPECT_TRUE(head().runner_alive);
+    keep = event();
+    keep.lease = LeaseUse::give_back;
+    keep.fence = 1;
+    done(keep);
+    EXPECT_EQ(head().runner, 0);
+    EXPECT_FALSE(head().runner_alive);
+    take = event();
+    take.lease = LeaseUse::take;
+    EXPECT_EQ(done(take).fence, 2);
+    keep = event();
+    keep.lease = LeaseUse::keep;
+    keep.fence = 1;
+    refused(keep, AppendStatus::fenced);
+}
+
+TEST_P(EveryStore, ALeaseAloneIsTakenWithoutARow) {
+    done(event());
+    Append take{.thread_id = "t", .lease = LeaseUse::take, .at = 9000};
+    const auto result = done(take);
+    EXPECT_EQ(result.seq, 1);
+    EXPECT_EQ(result.fence, 1);
+    EXPECT_EQ(store_->load("t", 0)->size(), 1U);
+    EXPECT_EQ(head().updated_at, 1000);
+}
+
+TEST_P(EveryStore, GivingBackWithAnOldFenceDoesNothing) {
+    auto take = event();
+    take.lease = LeaseUse::take;
+    done(take);
+    ASSERT_TRUE(store_->give_back("t", 0).ok());
+    ASSERT_TRUE(store_->give_back("nothing", 1).ok());
+    EXPECT_TRUE(head().runner_alive);
+    ASSERT_TRUE(store_->give_back("t", 1).ok());
+    EXPECT_FALSE(head().runner_alive);
+    take = event();
+    take.lease = LeaseUse::take;
+    EXPECT_EQ(done(take).fence, 2);
+    ASSERT_TRUE(store_->give_back("t", 1).ok());
+    EXPECT_TRUE(head().runner_alive);
+}
+
+TEST_P(EveryStore, NumbersOfQuestionsAreNeverUsedAgain) {
+    auto ask = event();
+    ask.opens = {question(1, 0), question(1, 1)};
+    EXPECT_EQ(done(ask).first_number, 1);
+    auto close = event();
+    close.closes_thread = true;
+    done(close);
+    EXPECT_TRUE(store_->open_approvals({}, 0, 10)->empty());
+    ask = event("other");
+    ask.opens = {question(1, 0)};
+    EXPECT_EQ(done(ask).first_number, 3);
+    EXPECT_EQ((*store_->find_approval(2))->thread_id, "t");
+    EXPECT_FALSE((*store_->find_approval(2))->open.has_value());
+    EXPECT_EQ((*store_->find_approval(3))->open->thread_id, "other");
+    EXPECT_FALSE(store_->find_approval(4)->has_value());
+    EXPECT_FALSE(store_->find_approval(0)->has_value());
+}
+
+TEST_P(EveryStore, AnOpenQuestionComesBackAsItWasAsked) {
+    auto ask = event();
+    auto unknown = question(2, 3, 77'000);
+    unknown.kind = ApprovalKind::unknown;
+    unknown.ask_no = 4;
+    ask.opens = {unknown};
+    done(ask);
+    const auto row = *(*store_->find_approval(1))->open;
+    EXPECT_EQ(row.number, 1);
+    EXPECT_EQ(row.thread, head().no);
+    EXPECT_EQ(row.thread_id, "t");
+    EXPECT_EQ(std::tuple(row.turn, row.position, row.ask_no), std::tuple(2, 3, 4));
+    EXPECT_EQ(row.kind, ApprovalKind::unknown);
+    EXPECT_EQ(row.guard, "rules");
+    EXPECT_EQ(row.digest, unknown.digest);
+    EXPECT_EQ(row.deadline, 77'000);
+    EXPECT_EQ(row.asked_at, ask.at);
+    EXPECT_EQ(row.question, unknown.question);
+    EXPECT_EQ(head().open, 1);
+    EXPECT_EQ(store_->threads()->at(0).open, 1);
+}
+
+TEST_P(EveryStore, ClosesWhatIsOpenAndInTimeOrNothing) {
+    auto ask = event();
+    ask.opens = {question(1, 0, 5000), question(1, 1)};
+    done(ask);
+    ask = event("other");
+    ask.opens = {question(1, 0)};
+    done(ask);
+
+    auto close = event();
+    close.closes = {9};
+    refused(close, AppendStatus::closed);
+    close.closes = {3};  // of another thread
+    refused(close, AppendStatus::closed);
+    close.closes = {2, 3};
+    refused(close, AppendStatus::closed);
+    close.closes = {2, 2};
+    refused(close, AppendStatus::closed);
+    close.closes = {2, 1};
+    close.at = 5000;
+    refused(close, AppendStatus::expired);
+    close.at = 4999;
+    done(close);
+    refused(close, AppendStatus::closed);
+    EXPECT_EQ(store_->open_approvals({}, 0, 10)->size(), 1U);
+}
+
+TEST_P(EveryStore, WhatTimesOutIsClosedLate) {
+    auto ask = event();
+    ask.opens = {question(1, 0, 5000)};
+    done(ask);
+    auto late = event();
+    late.at = 6000;
+    late.closes = {1};
+    late.closes_late = true;
+    done(late);
+    EXPECT_TRUE(store_->open_approvals({}, 0, 10)->empty());
+}
+
+TEST_P(EveryStore, ClosesAllOfACallOrOfAThread) {
+    auto ask = event();
+    ask.opens = {question(1, 0), question(1, 0), question(1, 1), question(2, 0)};
+    done(ask);
+    ask = event("other");
+    ask.opens = {question(1, 0)};
+    done(ask);
+    auto close = event();
+    close.closes = {1};
+    close.closes_call = {1, 0};
+    done(close);
+    const auto numbers = [&] {
+        std::vector<std::int64_t> all;
+        for (const auto& row : *store_->open_approvals({}, 0, 10)) all.push_back(row.number);
+        return all;
+    };
+    EXPECT_EQ(numbers(), (std::vector<std::int64_t>{3, 4, 5}));
+    // What an append opens is not closed by it.
+    close = event();
+    close.closes_thread = true;
+    close.opens = {question(3, 0)};
+    done(close);
+    EXPECT_EQ(numbers(), (std::vector<std::int64_t>{5, 6}));
+}
+
+TEST_P(EveryStore, LoadsWhatCameAfterAPosition) {
+    const auto first = done(event());
+    done(event("other"));
+    const auto second = done(event());
+    const auto third = done(event());
+    const auto positions = [&](std::int64_t after) {
+        std::vector<std::int64_t> all;
+        for (const auto& row : *store_->load("t", after)) all.push_back(row.pos);
+        return all;
+    };
+    EXPECT_EQ(positions(0), (std::vector{first.pos, second.pos, third.pos}));
+    EXPECT_EQ(positions(first.pos), (std::vector{second.pos, third.pos}));
+    EXPECT_EQ(positions(third.pos), std::vector<std::int64_t>{});
+    EXPECT_EQ(store_->load("t", 0)->at(1).prev, first.pos);
+}
+
+TEST_P(EveryStore, TheHeadIsTheChainOverAllRows) {
+    for (int i = 0; i < 5; ++i) {
+        auto append = event();
+        append.kinds.resize(static_cast<std::size_t>(i + 1), "judged");
+        append.opens.resize(static_cast<std::size_t>(i), question(1, i));
+        done(append);
+        done(event("other"));
+    }
+    for (const auto* id : {"t", "other"}) {
+        Digest hash{};
+        std::int64_t seq = 0;
+        for (const auto& row : *store_->load(id, 0)) {
+            hash = journal::chain(hash, row.header);
+            const auto header = *journal::decode_header(row.header);
+            seq += static_cast<std::int64_t>(header.kinds.size());
+            EXPECT_EQ(header.thread, id);
+            EXPECT_EQ(header.seq, row.seq);
+            EXPECT_EQ(header.at, row.at);
+            EXPECT_EQ(header.body_digest, journal::body_digest(row.salt, row.body));
+            EXPECT_EQ(row.seq, seq);
+        }
+        EXPECT_EQ(hash, head(id).hash);
+    }
+}
+
+TEST_P(EveryStore, ListsOpenQuestionsInPages) {
+    for (int i = 0; i < 7; ++i) {
+        auto ask = event(i % 2 == 0 ? "even" : "odd");
+        ask.opens = {question(1, i)};
+        done(ask);
+    }
+    const auto page = [&](const std::string& thread, std::int64_t after, std::size_t limit) {
+        std::vector<std::int64_t> all;
+        for (const auto& row : *store_->open_approvals(thread, after, limit)) all.push_back(row.number);
+        return all;
+    };
+    using Numbers = std::vector<std::int64_t>;
+    EXPECT_EQ(page("", 0, 3), (Numbers{1, 2, 3}));
+    EXPECT_EQ(page("", 3, 3), (Numbers{4, 5, 6}));
+    EXPECT_EQ(page("", 6, 3), (Numbers{7}));
+    EXPECT_EQ(page("", 7, 3), Numbers{});
+    EXPECT_EQ(page("even", 0, 2), (Numbers{1, 3}));
+    EXPECT_EQ(page("even", 3, 2), (Numbers{5, 7}));
+    EXPECT_EQ(page("nobody", 0, 2), Numbers{});
+    EXPECT_EQ(page("", 0, 0), Numbers{});
+}
+
+TEST_P(EveryStore, KeepsTheTextOfASchemaOnce) {
+    auto append = event();
+    append.schemas = {{"d1", "one"}, {"d2", "two"}};
+    done(append);
+    append = event();
+    append.schemas = {{"d1", "one"}};
+    done(append);
+    EXPECT_EQ(*store_->schema("d1"), "one");
+    EXPECT_EQ(*store_->schema("d2"), "two");
+    EXPECT_EQ(store_->schema("d3").failure().message,
+              "the schema of this approval is not stored; the database is damaged");
+}
+
+TEST_P(EveryStore, KeepsTheLastSnapshot) {
+    EXPECT_FALSE(store_->snapshot("t")->has_value());
+    ASSERT_TRUE(store_->keep_snapshot("t", {.seq = 1, .pos = 1, .version = 1, .state = "x"}).ok());
+    EXPECT_FALSE(store_->snapshot("t")->has_value());
+    done(event());
+    ASSERT_TRUE(store_->keep_snapshot("t", {.seq = 1, .pos = 1, .version = 1, .state = "old"}).ok());
+    ASSERT_TRUE(store_->keep_snapshot("t", {.seq = 2, .pos = 3, .version = 4, .state = std::string("n\0w", 3)}).ok());
+    const auto snapshot = **store_->snapshot("t");
+    EXPECT_EQ(std::tuple(snapshot.seq, snapshot.pos, snapshot.version, snapshot.state),
+              std::tuple(2, 3, 4, std::string("n\0w", 3)));
+}
+
+TEST_P(EveryStore, TheStatusChangesOnlyWhenGiven) {
+    auto append = event();
+    append.status = ThreadStatus::aborted;
+    done(append);
+    done(event());
+    EXPECT_EQ(head().status, ThreadStatus::aborted);
+}
+
+// Any append: most are refused for one reason or another.
+Append any_append(Dice& dice, UnixMillis& at, FakeRandom& random) {
+    Append append{.thread_id = std::string(1, static_cast<char>('a' + dice.roll(3))), .create = dice.chance(80)};
+    at += dice.roll(20);
+    append.at = at;
+    random.fill(append.command);
+    append.kinds.resize(static_cast<std::size_t>(dice.roll(3)), "judged");
+    append.salt = std::to_string(dice.roll(1000));
+    append.body = std::to_string(dice.roll(1000));
+    append.task = "task " + std::to_string(dice.roll(9));
+    append.lease = dice.pick({LeaseUse::none, LeaseUse::take, LeaseUse::keep, LeaseUse::give_back});
+    append.fence = dice.roll(4);
+    if (dice.chance(20)) append.expected_seq = dice.roll(12);
+    if (dice.chance(20)) append.status = dice.pick({ThreadStatus::active, ThreadStatus::done, ThreadStatus::aborted});
+    for (int i = dice.roll(3); i > 0; --i) {
+        append.opens.push_back(question(dice.roll(3), dice.roll(2)));
+        if (dice.chance(30)) append.opens.back().deadline = at + dice.roll(60);
+    }
+    for (int i = dice.roll(3); i > 0 && dice.chance(40); --i) append.closes.push_back(1 + dice.roll(30));
+    append.closes_late = dice.chance(30);
+    if (dice.chance(20)) append.closes_call = {dice.roll(3), dice.roll(2)};
+    append.closes_thread = dice.chance(5);
+    if (dice.chance(20)) append.schemas = {{std::to_string(dice.roll(4)), "first come, first kept"}};
+    return append;
+}
+
+TEST(TwoStores, DoTheSameWithAnySequenceOfAppends) {
+    for (const auto seed : seeds()) {
+        SCOPED_TRACE("ASSENT_TEST_SEED=" + std::to_string(seed));
+        const TemporaryFolder folder;
+        const auto memory = make_store(StoreKind::memory, folder);
+        const auto sqlite = make_store(StoreKind::sqlite, folder);
+        Dice dice(seed);
+        FakeRandom random(seed);
+        UnixMillis at = 1000;
+        std::map<AppendStatus, int> seen;
+        for (int step = 0; step < 150; ++step) {
+            const auto append = any_append(dice, at, random);
+            const auto a = *memory->append(append);
+            const auto b = *sqlite->append(append);
+            ++seen[a.status];
+            ASSERT_EQ(a.status, b.status) << "step " << step;
+            ASSERT_EQ(std::tuple(a.seq, a.pos, a.fence, a.first_number),
+                      std::tuple(b.seq, b.pos, b.fence, b.first_number))
+                << "step " << step;
+            if (dice.chance(10)) {
+                for (const auto& store : {memory.get(), sqlite.get()}) {
+                    ASSERT_TRUE(store->give_back(append.thread_id, append.fence).ok());
+                    ASSERT_TRUE(store->keep_snapshot(append.thread_id, {.seq = step, .state = "s"}).ok());
+                }
+            }
+            ASSERT_EQ(shown(*memory), shown(*sqlite)) << "step " << step;
+        }
+        // The sequence is only worth something if it meets everything an append can come to.
+        for (const auto status : {AppendStatus::done, AppendStatus::conflict, AppendStatus::fenced,
+                                  AppendStatus::leased, AppendStatus::closed}) {
+            EXPECT_GT(seen[status], 0) << static_cast<int>(status);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace assent
