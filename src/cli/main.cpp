@@ -1,5 +1,6 @@
 // The program `assent`: the commands and their options. What they do stands in their own files.
 #include "cli/answer_commands.hpp"
+#include "cli/json_out.hpp"
 #include "cli/list_commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/version.hpp"
@@ -13,6 +14,8 @@
 namespace assent::cli {
 namespace {
 
+const std::string not_yet = " is not in this version";
+
 // Options that later versions have; named here so that nobody believes they did something.
 void refuse_later_options(CLI::App& command, std::initializer_list<const char*> names) {
     for (const char* name : names) {
@@ -20,11 +23,19 @@ void refuse_later_options(CLI::App& command, std::initializer_list<const char*> 
             .add_option_function<std::string>(
                 name,
                 [name](const std::string&) {
-                    throw CLI::ValidationError(std::string(name) + " is not in this version");
+                    throw CLI::ValidationError(name + not_yet);
                 },
                 "not in this version")
             ->expected(0, 1)
             ->group("");
+    }
+}
+
+void refuse_later_commands(CLI::App& app) {
+    for (const char* name : {"policy", "work", "db", "doctor", "serve", "watch", "audit"}) {
+        auto* command = app.add_subcommand(name, "not in this version")->group("")->prefix_command();
+        command->set_help_flag();
+        command->callback([name] { throw CLI::ValidationError(name + not_yet); });
     }
 }
 
@@ -52,10 +63,10 @@ class CommandLine {
 public:
     CommandLine()
         : app_("The approval gate for AI agents: an agent proposes, you decide, it runs once as approved.", "assent") {
-        app_.require_subcommand(1);
+        app_.require_subcommand(0, 1);
         app_.fallthrough();
         app_.set_help_flag("-h,--help", "show this help");
-        app_.set_version_flag("--version", version_text());
+        app_.set_version_flag("--version", version_text(), "show the version and how it was built");
         app_.add_option("--db", context_.db_url, "sqlite:PATH or memory: (default: assent.db in your state folder)");
         app_.add_flag("--json", context_.terminal.json, "JSON on standard output");
         app_.add_flag("--quiet", context_.terminal.quiet, "no notes and no progress");
@@ -63,28 +74,56 @@ public:
         add_running();
         add_answering();
         add_listing();
+        refuse_later_commands(app_);
     }
 
     int run(int argc, char** argv) {
         // Known before parsing, so that a wrong option is told in JSON too.
-        const bool json =
+        context_.terminal.json =
             std::any_of(argv, argv + argc, [](const char* argument) { return std::string_view(argument) == "--json"; });
         try {
             app_.parse(argc, argv);
-        } catch (const CLI::Success& asked_for_help) {
-            return app_.exit(asked_for_help);
+        } catch (const CLI::Success& asked) {
+            return show_text_of(asked);
         } catch (const CLI::ParseError& error) {
-            context_.terminal.json = json;
-            std::string message = error.what();
-            std::replace(message.begin(), message.end(), '\n', ' ');
-            if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
-            return context_.terminal.fail({FailureKind::usage, message + "; see assent --help"});
+            return wrong_usage(words_of(error));
         }
+        if (!action_) return wrong_usage("give a command");
         context_.terminal.set_color(color_);
         return action_();
     }
 
 private:
+    // Help and version: what CLI11 throws when they are asked for.
+    int show_text_of(const CLI::Success& asked) {
+        // Asking how a command of a later version is used gets the same answer as using it.
+        if (const auto commands = app_.get_subcommands(); !commands.empty() && commands.front()->get_group().empty())
+            return wrong_usage(commands.front()->get_name() + not_yet);
+        if (!context_.terminal.json) return app_.exit(asked);
+        const bool version = dynamic_cast<const CLI::CallForVersion*>(&asked) != nullptr;
+        context_.terminal.out(JsonObject()
+                                  .text(version ? "version" : "help", version ? version_text() : app_.help())
+                                  .str());
+        return exit_done;
+    }
+
+    std::string words_of(const CLI::ParseError& error) const {
+        const auto unexpected = app_.remaining();
+        if (app_.get_subcommands().empty() && !unexpected.empty() && !unexpected.front().starts_with('-'))
+            return "no command is called " + unexpected.front();
+        std::string message = error.what();
+        std::replace(message.begin(), message.end(), '\n', ' ');
+        if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+        return message;
+    }
+
+    int wrong_usage(const std::string& words) const {
+        if (words.ends_with(not_yet)) return context_.terminal.fail({FailureKind::usage, words});
+        const auto commands = app_.get_subcommands();
+        const auto command = commands.empty() ? std::string() : " " + commands.front()->get_name();
+        return context_.terminal.fail({FailureKind::usage, words + "; see assent" + command + " --help"});
+    }
+
     CLI::App* add(const char* name, const char* description, std::function<int()> action) {
         auto* command = app_.add_subcommand(name, description);
         command->callback([this, action = std::move(action)] { action_ = action; });

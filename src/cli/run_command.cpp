@@ -45,10 +45,10 @@ int drive(Context& context, AgentOptions agent_options, const RunOptions& option
         Conversation conversation(context, agent, signals, std::move(answers).value(), full_questions);
         auto run = conversation.finish(begin(agent, signals.token()));
         if (!run) return context.terminal.fail(run.failure());
-        const int status = show_result(context, *run);
-        if (status != exit_done && status != exit_waiting) return status;
-        if (!conversation.answers_left()) return status;
-        return context.terminal.fail({FailureKind::usage, "--answers has more answers than there were questions"});
+        const bool at_rest = run->status == RunStatus::done || run->status == RunStatus::waiting;
+        if (at_rest && !run->interrupted && conversation.answers_left())
+            run->failure = {FailureKind::usage, "--answers has more answers than there were questions"};
+        return show_result(context, *run);
     } catch (const ConfigError& error) {
         return context.terminal.fail({FailureKind::usage, error.what()});
     }
@@ -66,12 +66,15 @@ int run_prompt(Context& context, const RunOptions& options, const std::string& p
     if (!recorded) return context.terminal.fail(recorded.failure());
     auto agent = describe_agent(context, options, recorded->value_or(RunSettings{}));
     if (!agent) return context.terminal.fail(agent.failure());
-    if (options.abort_open && recorded->has_value()) {
-        auto aborted = context.approvals().abort(options.thread, "a new prompt was given", current_user().name);
-        if (!aborted) return context.terminal.fail(aborted.failure());
-    }
+    // What is open is given up only once everything else about the new prompt is known to be good.
+    const bool abort_open = options.abort_open && recorded->has_value();
     return drive(context, std::move(agent).value(), options, full_questions,
-                 [&](Agent& running, const std::stop_token& stop) { return running.prompt(prompt, stop); });
+                 [&](Agent& running, const std::stop_token& stop) {
+                     if (!abort_open) return running.prompt(prompt, stop);
+                     auto aborted = running.abort("a new prompt was given");
+                     if (aborted) return running.prompt(prompt, stop);
+                     return Run{.thread = options.thread, .failure = aborted.failure()};
+                 });
 }
 
 int resume_command(Context& context, const RunOptions& options) {

@@ -78,6 +78,13 @@ void show_text(const Context& context, const AgentEvent& event) {
     }
 }
 
+// Tells a failure, which the result line holds already with --json; the exit status.
+int finished(const Terminal& terminal, const Run& run, int status) {
+    if (!run.failure) return status;
+    if (!terminal.json) return terminal.fail(*run.failure);
+    return run.failure->kind == FailureKind::usage ? exit_usage : exit_failed;
+}
+
 }  // namespace
 
 std::string brief(const std::string& text) {
@@ -108,7 +115,7 @@ int show_result(const Context& context, const Run& run) {
     }
     switch (run.status) {
         case RunStatus::done:
-            return exit_done;
+            return finished(terminal, run, exit_done);
         case RunStatus::waiting:
             for (const auto& approval : run.interrupts) {
                 const bool unknown = approval.kind == ApprovalKind::unknown;
@@ -117,14 +124,13 @@ int show_result(const Context& context, const Run& run) {
                               (unknown ? "resolve" : "approve, deny, edit or respond") + " " + approval.id);
             }
             terminal.note("then go on: " + go_on);
-            return exit_waiting;
+            return finished(terminal, run, exit_waiting);
         case RunStatus::aborted:
             return exit_failed;
         case RunStatus::failed:
             break;
     }
-    if (terminal.json) return run.failure && run.failure->kind == FailureKind::usage ? exit_usage : exit_failed;
-    return run.failure ? terminal.fail(*run.failure) : exit_failed;
+    return finished(terminal, run, exit_failed);
 }
 
 }  // namespace assent::cli
