@@ -6,6 +6,7 @@
 
 #include <assent/checkpointer.hpp>
 #include <assent/model.hpp>
+#include <assent/tool.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -41,13 +42,24 @@ struct AbortResult {
     int running = 0;  ///< Calls that had been started; they are waited for or become unknown.
 };
 
+/// A call that has come to its end.
+struct EndedCall {
+    int turn = 0;
+    int position = 0;
+    std::string tool;
+    OutcomeKind outcome = OutcomeKind::failed;
+
+    bool operator==(const EndedCall&) const = default;
+};
+
 /// One stored event, as JSON for people and scripts.
 struct HistoryEntry {
     std::int64_t seq = 0;
     UnixMillis at = 0;
-    std::string event;   ///< Its kind.
-    std::string fields;  ///< JSON text of an object: `event` and its own fields.
-    std::string hash;    ///< Head of the chain after the row that holds it, hex.
+    std::string event;             ///< Its kind.
+    std::string fields;            ///< JSON text of an object: `event` and its own fields.
+    std::string hash;              ///< Head of the chain after the row that holds it, hex.
+    std::vector<EndedCall> calls;  ///< Those that ended by this event.
 };
 
 class Approvals {

@@ -71,7 +71,7 @@ int demo_command(Context& context, const RunOptions& given) {
     show_workspace(terminal, *workspace);
     terminal.note("\n" + terminal.styled(Style::bold, "What happened, as recorded") + "  (assent" +
                   context.db_option() + " history " + options.thread + ")");
-    if (history_command(context, options.thread) != exit_done) return exit_failed;
+    if (history_command(context, {.thread = options.thread}) != exit_done) return exit_failed;
     return status;
 }
 

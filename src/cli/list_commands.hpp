@@ -1,30 +1,45 @@
+// The commands that only look: pending, show, threads, history.
+//
+// Each takes an opened store, prints, and returns the program's exit status.
 #pragma once
+
 #include "cli/context.hpp"
+
+#include <cstddef>
+#include <string>
+
 namespace assent::cli {
+
+inline constexpr std::size_t pending_limit_default = 100;
+inline constexpr std::size_t pending_limit_max = 10'000;
+
 struct PendingOptions {
-    std::string thread;
-    std::string after;
-    std::size_t limit = 100;
+    std::string thread;  ///< Empty: all.
+    std::string after;   ///< The id of the last one seen; empty: from the first.
+    std::size_t limit = pending_limit_default;
+    UnixMillis now = 0;  ///< For distances in time; 0: none are told.
 };
+int pending_command(Context& context, const PendingOptions& options);
+
 struct ShowOptions {
     std::string id;
+    std::string thread;  ///< Lets `id` be an interrupt id.
+    bool full = false;
+    UnixMillis now = 0;
+};
+int show_command(Context& context, const ShowOptions& options);
+
+struct ThreadsOptions {
+    UnixMillis now = 0;
+};
+int threads_command(Context& context, const ThreadsOptions& options = {});
+
+struct HistoryOptions {
     std::string thread;
 };
-inline int pending_command(Context& c, const PendingOptions& o) {
-    (void)c.open_store();
-    auto p = *c.approvals().pending(o.thread);
-    for (auto& a : p) c.terminal.out(a.id + " " + a.tool + " " + a.arguments);
-    return 0;
-}
-inline int show_command(Context&, const ShowOptions&) {
-    return 0;
-}
-inline int threads_command(Context&) {
-    return 0;
-}
-inline int history_command(Context& c, const std::string& t) {
-    auto h = *c.approvals().history(t);
-    for (auto& e : h) c.terminal.out(e.event);
-    return 0;
-}
+int history_command(Context& context, const HistoryOptions& options);
+
+/// A thread's state as the contract names it.
+[[nodiscard]] std::string_view thread_state(const ThreadHead& head);
+
 }  // namespace assent::cli

@@ -5,6 +5,8 @@
 #include "cli/run_command.hpp"
 #include "cli/version.hpp"
 
+#include <assent/clock.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -191,21 +193,32 @@ private:
     }
 
     void add_listing() {
-        auto* pending =
-            add("pending", "list what waits for people", [this] { return pending_command(context_, pending_); });
-        pending->add_option("--limit", pending_.limit, "how many at most (default 100)")->check(CLI::PositiveNumber);
+        auto* pending = add("pending", "list what waits for people", looking(pending_command, pending_));
+        pending->add_option("--limit", pending_.limit, "how many at most (default 100)");
         pending->add_option("--after", pending_.after, "only those after this id");
         pending->add_option("--thread", pending_.thread, "only those of this thread");
 
-        auto* show = add("show", "show an approval whole, and the messages before it",
-                         [this] { return show_command(context_, show_); });
+        auto* show = add("show", "show an approval whole, and the messages before it", looking(show_command, show_));
         show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")->required();
         show->add_option("--thread", show_.thread, "the thread of the approval");
+        show->add_flag("--full", show_.full, "also the exact texts and the whole digest");
 
-        add("threads", "list the threads", [this] { return threads_command(context_); });
-        auto* history = add("history", "show everything that happened in a thread",
-                            [this] { return history_command(context_, run_.thread); });
-        history->add_option("thread", run_.thread, "the thread")->required();
+        add("threads", "list the threads", looking(threads_command, threads_));
+        auto* history = add("history", "show everything that happened in a thread", [this] {
+            const auto opened = context_.open_store();
+            return opened ? history_command(context_, history_) : context_.terminal.fail(opened.failure());
+        });
+        history->add_option("thread", history_.thread, "the thread")->required();
+    }
+
+    // The action of a command that only looks, and tells distances in time.
+    template <class Options>
+    std::function<int()> looking(int (*command)(Context&, const Options&), Options& options) {
+        return [this, command, &options] {
+            if (auto opened = context_.open_store(); !opened) return context_.terminal.fail(opened.failure());
+            options.now = system_clock().now();
+            return command(context_, options);
+        };
     }
 
     CLI::App app_;
@@ -217,6 +230,8 @@ private:
     ResolveOptions resolve_;
     PendingOptions pending_;
     ShowOptions show_;
+    ThreadsOptions threads_;
+    HistoryOptions history_;
     std::string prompt_;
     std::string tool_;
     std::string arguments_;

@@ -4,6 +4,8 @@
 #include "cli/call_view.hpp"
 #include "cli/run_output.hpp"
 
+#include <assent/clock.hpp>
+
 #include <algorithm>
 
 namespace assent::cli {
@@ -135,25 +137,45 @@ Result<Conversation::Taken> Conversation::ask_list(const Approval& approval) {
     return give(approval, *answer);
 }
 
-Result<Conversation::Taken> Conversation::ask_person(const Approval&) {
-    return Taken::later;
+Result<Conversation::Taken> Conversation::ask_person(const Approval& approval) {
+    if (input_ended_) return Taken::later;
+    const auto outcome =
+        review(approval, context_.terminal, {.wake_fd = signals_.wake_fd(), .now = system_clock().now()});
+    if (std::holds_alternative<ReviewInterrupted>(outcome)) return Taken::interrupted;
+    if (const auto* later = std::get_if<ReviewLater>(&outcome)) {
+        input_ended_ = later->input_ended;
+        return Taken::later;
+    }
+    if (const auto* resolution = std::get_if<ReviewResolution>(&outcome)) return resolve(approval, *resolution);
+    return give(approval, std::get<Decision>(outcome));
+}
+
+Result<Conversation::Taken> Conversation::resolve(const Approval& approval, const ReviewResolution& resolution) {
+    auto result = context_.approvals().resolve(approval.id, resolution.how, resolution.text, current_user());
+    if (!result) return result.failure();
+    return taken(*result, approval, to_string(resolution.how));
 }
 
 Result<Conversation::Taken> Conversation::give(const Approval& approval, const Decision& decision) {
     auto result = context_.approvals().answer(approval.id, decision, current_user());
     if (!result) return result.failure();
-    switch (result->status) {
+    return taken(*result, approval, to_string(decision.kind));
+}
+
+Result<Conversation::Taken> Conversation::taken(const AnswerResult& result, const Approval& approval,
+                                                std::string_view what) {
+    switch (result.status) {
         case AnswerResult::Status::decided:
         case AnswerResult::Status::already:
-            context_.terminal.note("• " + approval.id + " " + std::string(to_string(decision.kind)));
+            context_.terminal.note("• " + approval.id + " " + std::string(what));
             return Taken::answered;
         case AnswerResult::Status::conflict:
         case AnswerResult::Status::expired:
             // Somebody else was faster; the run goes on with what they said.
-            context_.terminal.note(result->message);
+            context_.terminal.note(result.message);
             return Taken::answered;
         default:
-            return failure_of(*result);
+            return failure_of(result);
     }
 }
 

@@ -1,11 +1,12 @@
 #include "cli/terminal.hpp"
 
+#include "base/display.hpp"
 #include "cli/json_out.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
 #include <cstdlib>
 
 namespace assent::cli {
@@ -16,6 +17,7 @@ constexpr int width_default = 80;
 void write_all(int fd, std::string_view text) {
     while (!text.empty()) {
         const auto wrote = ::write(fd, text.data(), text.size());
+        if (wrote < 0 && errno == EINTR) continue;
         if (wrote < 0) return;  // nobody reads any more: there is nobody to tell
         text.remove_prefix(static_cast<std::size_t>(wrote));
     }
@@ -44,24 +46,28 @@ std::string_view code(Style style) {
 }  // namespace
 
 void Terminal::set_color(const std::string& when) {
-    color_ = when == "always" || (when == "auto" && isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr);
+    color_ = when == "always" || (when == "auto" && isatty(streams_.out) == 1 && std::getenv("NO_COLOR") == nullptr);
 }
 
 bool Terminal::interactive() const {
-    return !json && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+    return !json && isatty(streams_.in) == 1 && isatty(streams_.err) == 1;
 }
 
 int Terminal::width() const {
     winsize size{};
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : width_default;
+    return ioctl(streams_.err, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : width_default;
 }
 
 void Terminal::out(std::string_view text) const {
-    write_all(STDOUT_FILENO, std::string(text) + "\n");
+    write_all(streams_.out, std::string(text) + "\n");
 }
 
 void Terminal::note(std::string_view text) const {
-    if (!quiet && !json) write_all(STDERR_FILENO, std::string(text) + "\n");
+    if (!quiet && !json) write_all(streams_.err, std::string(text) + "\n");
+}
+
+void Terminal::prompt(std::string_view text) const {
+    write_all(streams_.err, text);
 }
 
 int Terminal::fail(const Failure& failure, std::string_view more_json) const {
@@ -72,7 +78,7 @@ int Terminal::fail(const Failure& failure, std::string_view more_json) const {
         if (!more_json.empty()) text = text.substr(0, text.size() - 1) + ", " + std::string(more_json) + "}";
         out(JsonObject().raw("error", text).str());
     } else {
-        write_all(STDERR_FILENO, "assent: " + failure.message + "\n");
+        write_all(streams_.err, "assent: " + safe_to_show(failure.message, Lines::keep).text + "\n");
     }
     return failure.kind == FailureKind::usage ? exit_usage : exit_failed;
 }

@@ -15,12 +15,23 @@ inline constexpr int exit_usage = 2;
 inline constexpr int exit_waiting = 10;
 inline constexpr int exit_interrupted = 130;
 
+/// The three streams of the program, or what a test puts in their place.
+struct Streams {
+    int in = 0;
+    int out = 1;
+    int err = 2;
+};
+
 enum class Style { plain, bold, dim, red, green, yellow, cyan };
 
 class Terminal {
 public:
     bool json = false;
     bool quiet = false;
+
+    Terminal() = default;
+    explicit Terminal(Streams streams) : streams_(streams) {}
+    [[nodiscard]] const Streams& streams() const noexcept { return streams_; }
 
     /// `when`: auto, always or never. Colours in `auto` only if standard output is a terminal and
     /// NO_COLOR is not set.
@@ -34,12 +45,15 @@ public:
     void out(std::string_view text) const;
     /// A note on standard error; nothing with --quiet or --json.
     void note(std::string_view text) const;
+    /// Part of a question to a person, on standard error as it is, also with --quiet.
+    void prompt(std::string_view text) const;
     /// The error of a failure: JSON on standard output, else one line on standard error. Returns the
     /// exit status that belongs to it.
     int fail(const Failure& failure, std::string_view more_json = {}) const;
     [[nodiscard]] std::string styled(Style style, std::string_view text) const;
 
 private:
+    Streams streams_;
     bool color_ = false;
 };
 

@@ -5,6 +5,8 @@
 #include "journal/encoding.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace assent {
 namespace {
@@ -45,6 +47,18 @@ Result<Approval> decided_one(Checkpointer& store, const std::string& thread_id, 
     if (!found)
         return Failure{FailureKind::database, "the approval is not in its thread's journal; the database is damaged"};
     return std::move(*found);
+}
+
+// Calls that have ended and are not in `known`, which then holds them.
+std::vector<EndedCall> newly_ended(const journal::ThreadState& state, std::set<std::pair<int, int>>& known) {
+    std::vector<EndedCall> calls;
+    for (const auto& call : state.calls) {
+        if (call.stage != journal::CallStage::ended) continue;
+        if (!known.emplace(call.ref.turn, call.ref.position).second) continue;
+        calls.push_back(
+            {.turn = call.ref.turn, .position = call.ref.position, .tool = call.tool, .outcome = call.outcome});
+    }
+    return calls;
 }
 
 }  // namespace
@@ -90,6 +104,7 @@ Result<Approval> Approvals::find(const std::string& id, const std::string& threa
 
 Result<std::vector<HistoryEntry>> Approvals::history(const std::string& thread) {
     std::vector<HistoryEntry> entries;
+    std::set<std::pair<int, int>> ended;
     auto walked = walk_thread(checkpointer_, thread,
                               [&](const journal::ThreadState& state, const journal::Event& event, const JournalRow& row,
                                   const std::string& hash) {
@@ -97,7 +112,8 @@ Result<std::vector<HistoryEntry>> Approvals::history(const std::string& thread) 
                                                      .at = row.at,
                                                      .event = std::string(journal::kind_of(event)),
                                                      .fields = journal::event_json(event),
-                                                     .hash = hash});
+                                                     .hash = hash,
+                                                     .calls = newly_ended(state, ended)});
                               });
     if (!walked) return walked.failure();
     return entries;
