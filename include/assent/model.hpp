@@ -40,7 +40,8 @@ struct Message {
     std::string tool;
     std::optional<std::string> tool_call_id;
     bool is_error = false;
-    std::string used_arguments;  ///< When others than the model's were used; for hosts.
+    std::string used_arguments;    ///< When others than the model's were used; for hosts.
+    std::string provider_content;  ///< Assistant only: see ModelTurn.
 
     bool operator==(const Message&) const = default;
 };
@@ -50,6 +51,9 @@ struct ModelTurn {
     std::string text;
     std::vector<ProposedCall> calls;
     std::string stop_reason;
+    /// What the service must get back unchanged with the next request (thinking and the like), in its own
+    /// form. Opaque to Assent; empty: none.
+    std::string provider_content;
     std::int64_t input_tokens = 0;
     std::int64_t output_tokens = 0;
 

@@ -44,9 +44,13 @@ void refuse_later_commands(CLI::App& app) {
 void add_run_options(CLI::App& command, RunOptions& options) {
     command.add_option("--model", options.model, "script:FILE, a JSON file of model turns");
     command.add_option("--workspace", options.workspace, "folder the tools work in (default: this folder)");
-    command.add_option("--ask", options.ask, "tools that ask (names, separated by commas; * for all)")->delimiter(',');
-    command.add_option("--allow", options.allow, "tools that run without asking")->delimiter(',');
-    command.add_option("--deny", options.deny, "tools that never run")->delimiter(',');
+    command.add_option("--ask", options.ask, "tools that ask (names, separated by commas; * for all)")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command.add_option("--allow", options.allow, "tools that run without asking")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command.add_option("--deny", options.deny, "tools that never run")->delimiter(',')->allow_extra_args(false);
     command.add_option("--max-turns", options.max_turns, "model turns a prompt may take (default 50)");
     command.add_option("--max-calls", options.max_calls, "tool calls a prompt may make (default 200)");
     command.add_option("--use-by", options.use_by,

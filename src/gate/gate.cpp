@@ -44,6 +44,7 @@ ModelSaid recorded(const ModelTurn& turn, int number) {
     ModelSaid said{.turn = number,
                    .text = repaired_utf8(turn.text),
                    .stop_reason = repaired_utf8(turn.stop_reason),
+                   .provider_content = repaired_utf8(turn.provider_content),
                    .input_tokens = turn.input_tokens,
                    .output_tokens = turn.output_tokens};
     for (const auto& call : turn.calls) said.calls.push_back(recorded(call));

@@ -21,7 +21,7 @@ BOOST_DESCRIBE_ENUM(ThreadStatus, active, done, failed, aborted)
 BOOST_DESCRIBE_STRUCT(Question, (), (style, description, details, payload, interrupt_id, allowed, timeout_ms))
 BOOST_DESCRIBE_STRUCT(ToolResult, (), (text, is_error, details, unknown))
 BOOST_DESCRIBE_STRUCT(ProposedCall, (), (tool, id, arguments))
-BOOST_DESCRIBE_STRUCT(Message, (), (role, text, calls, tool, tool_call_id, is_error, used_arguments))
+BOOST_DESCRIBE_STRUCT(Message, (), (role, text, calls, tool, tool_call_id, is_error, used_arguments, provider_content))
 BOOST_DESCRIBE_STRUCT(Approval, (),
                       (id, number, kind, thread, turn, position, ask_no, tool, tool_call_id, arguments, arguments_raw,
                        digest, guard, guard_version, reason, question, schema, state, asked_at, deadline, use_by,
@@ -37,7 +37,7 @@ BOOST_DESCRIBE_STRUCT(GuardVerdict, (), (guard, version, verdict, reason))
 BOOST_DESCRIBE_STRUCT(KnownTool, (), (name, schema))
 BOOST_DESCRIBE_STRUCT(Configured, (), (settings, tools))
 BOOST_DESCRIBE_STRUCT(UserMessage, (), (text, by))
-BOOST_DESCRIBE_STRUCT(ModelSaid, (), (turn, text, calls, stop_reason, input_tokens, output_tokens))
+BOOST_DESCRIBE_STRUCT(ModelSaid, (), (turn, text, calls, stop_reason, provider_content, input_tokens, output_tokens))
 BOOST_DESCRIBE_STRUCT(Prepared, (), (call, arguments))
 BOOST_DESCRIBE_STRUCT(Refused, (), (call, text))
 BOOST_DESCRIBE_STRUCT(Judged, (), (call, verdict, guards, text))

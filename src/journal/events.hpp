@@ -63,6 +63,7 @@ struct ModelSaid {
     std::string text;
     std::vector<RecordedCall> calls;
     std::string stop_reason;
+    std::string provider_content;
     std::int64_t input_tokens = 0;
     std::int64_t output_tokens = 0;
     bool operator==(const ModelSaid&) const = default;

@@ -78,7 +78,7 @@ public:
     }
 
     void operator()(const ModelSaid& event) {
-        Message message{.role = Role::assistant, .text = event.text};
+        Message message{.role = Role::assistant, .text = event.text, .provider_content = event.provider_content};
         state_.calls.clear();
         for (std::size_t i = 0; i < event.calls.size(); ++i) {
             const auto& proposed = event.calls[i];
