@@ -35,7 +35,8 @@ void refuse_later_options(CLI::App& command, std::initializer_list<const char*> 
 
 void refuse_later_commands(CLI::App& app) {
     for (const char* name : {"policy", "work", "db", "doctor", "serve", "watch", "audit"}) {
-        auto* command = app.add_subcommand(name, "not in this version")->group("")->prefix_command();
+        auto* command = app.add_subcommand(name, "not in this version")->group("")->allow_extras();
+        command->fallthrough(false);
         command->set_help_flag();
         command->callback([name] { throw CLI::ValidationError(name + not_yet); });
     }
@@ -118,6 +119,8 @@ private:
         if (app_.get_subcommands().empty() && !unexpected.empty() && !unexpected.front().starts_with('-'))
             return "no command is called " + unexpected.front();
         std::string message = error.what();
+        if (const auto twice = message.find(": At Most 1"); twice != std::string::npos)
+            return message.substr(0, twice) + " was given more than once";
         std::replace(message.begin(), message.end(), '\n', ' ');
         if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
         return message;
