@@ -18,16 +18,16 @@ namespace {
 
 const std::string not_yet = " is not in this version";
 
+// A script whose variable is empty must not reach what it never named.
+const CLI::Validator not_empty([](const std::string& text) -> std::string { return text.empty() ? "is empty" : ""; },
+                               "");
+
 // Options that later versions have; named here so that nobody believes they did something.
 void refuse_later_options(CLI::App& command, std::initializer_list<const char*> names) {
     for (const char* name : names) {
         command
             .add_option_function<std::string>(
-                name,
-                [name](const std::string&) {
-                    throw CLI::ValidationError(name + not_yet);
-                },
-                "not in this version")
+                name, [name](const std::string&) { throw CLI::ValidationError(name + not_yet); }, "not in this version")
             ->expected(0, 1)
             ->group("");
     }
@@ -60,7 +60,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command
         .add_option("--answers", options.answers,
                     "answers in the order of asking: approve,deny:why,edit:{…},respond:text,later")
-        ->expected(1);
+        ->allow_extra_args(false);
     refuse_later_options(command,
                          {"--policy", "--base-url", "--queue", "--idempotency-key", "--notify", "--decisions"});
 }
@@ -108,9 +108,8 @@ private:
             return wrong_usage(commands.front()->get_name() + not_yet);
         if (!context_.terminal.json) return app_.exit(asked);
         const bool version = dynamic_cast<const CLI::CallForVersion*>(&asked) != nullptr;
-        context_.terminal.out(JsonObject()
-                                  .text(version ? "version" : "help", version ? version_text() : app_.help())
-                                  .str());
+        context_.terminal.out(
+            JsonObject().text(version ? "version" : "help", version ? version_text() : app_.help()).str());
         return exit_done;
     }
 
@@ -142,18 +141,20 @@ private:
     void add_running() {
         auto* demo = add("demo", "watch an agent propose a file and a command, and decide",
                          [this] { return demo_command(context_, run_); });
-        demo->add_option("--answers", run_.answers, "answers beforehand, such as approve,deny")->expected(1);
+        demo->add_option("--answers", run_.answers, "answers beforehand, such as approve,deny")
+            ->allow_extra_args(false);
         refuse_later_options(*demo, {"--model"});
 
         auto* run = add("run", "prompt an agent", [this] { return run_command(context_, run_, prompt_); });
         run->add_option("prompt", prompt_, "what the agent is asked")->required();
-        run->add_option("--thread", run_.thread, "thread to go on with, made when absent (default: a new one)");
+        run->add_option("--thread", run_.thread, "thread to go on with, made when absent (default: a new one)")
+            ->check(not_empty);
         run->add_flag("--abort-open", run_.abort_open, "abort what the thread waits for first");
         add_run_options(*run, run_);
 
         auto* resume =
             add("resume", "go on with a thread where it stands", [this] { return resume_command(context_, run_); });
-        resume->add_option("thread", run_.thread, "the thread")->required();
+        resume->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
         add_run_options(*resume, run_);
 
         auto* judge = add("judge", "say what would happen to a call, without a thread",
@@ -166,9 +167,12 @@ private:
     void add_answering() {
         const auto answer = [this](const char* name, const char* description, DecisionKind kind) {
             auto* command = add(name, description, [this, kind] { return answer_command(context_, kind, answer_); });
-            command->add_option("id", answer_.id, "the approval's id, or its interrupt_id with --thread")->required();
-            command->add_option("--thread", answer_.thread, "the thread of the approval");
-            command->add_option("--digest", answer_.digest, "refuse if the approval has another digest");
+            command->add_option("id", answer_.id, "the approval's id, or its interrupt_id with --thread")
+                ->required()
+                ->check(not_empty);
+            command->add_option("--thread", answer_.thread, "the thread of the approval")->check(not_empty);
+            command->add_option("--digest", answer_.digest, "refuse if the approval has another digest")
+                ->check(not_empty);
             return command;
         };
         auto* approve = answer("approve", "let a call run as it was shown", DecisionKind::approve);
@@ -180,34 +184,36 @@ private:
         refuse_later_options(*respond, {"--args"});
         auto* edit = answer("edit", "let a call run with other arguments", DecisionKind::edit);
         edit->add_option("--set", answer_.set, "key=JSON, laid over the shown arguments (may be repeated)")
-            ->expected(1);
+            ->allow_extra_args(false);
         edit->add_option("--args", answer_.args, "all arguments, JSON");
         edit->add_option("--tool", answer_.tool, "another tool of the agent");
         edit->add_option("--message", answer_.message, "a note for the record");
 
         auto* resolve = add("resolve", "say how a call with an unknown outcome ended",
                             [this] { return resolve_command(context_, resolve_); });
-        resolve->add_option("id", resolve_.id, "the id of the unknown outcome")->required();
-        resolve->add_option("--thread", resolve_.thread, "its thread");
+        resolve->add_option("id", resolve_.id, "the id of the unknown outcome")->required()->check(not_empty);
+        resolve->add_option("--thread", resolve_.thread, "its thread")->check(not_empty);
         resolve->add_option("--done", resolve_.done, "it ran to its end; the result for the model")->expected(0, 1);
         resolve->add_flag("--retry", resolve_.retry, "run it again");
         resolve->add_option("--fail", resolve_.fail, "it failed; the error for the model")->expected(0, 1);
 
         auto* abort = add("abort", "cancel what has not started in a thread",
                           [this] { return abort_command(context_, run_.thread, reason_); });
-        abort->add_option("thread", run_.thread, "the thread")->required();
+        abort->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
         abort->add_option("--reason", reason_, "the reason, told to the model");
     }
 
     void add_listing() {
         auto* pending = add("pending", "list what waits for people", looking(pending_command, pending_));
         pending->add_option("--limit", pending_.limit, "how many at most (default 100)");
-        pending->add_option("--after", pending_.after, "only those after this id");
-        pending->add_option("--thread", pending_.thread, "only those of this thread");
+        pending->add_option("--after", pending_.after, "only those after this id")->check(not_empty);
+        pending->add_option("--thread", pending_.thread, "only those of this thread")->check(not_empty);
 
         auto* show = add("show", "show an approval whole, and the messages before it", looking(show_command, show_));
-        show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")->required();
-        show->add_option("--thread", show_.thread, "the thread of the approval");
+        show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")
+            ->required()
+            ->check(not_empty);
+        show->add_option("--thread", show_.thread, "the thread of the approval")->check(not_empty);
         show->add_flag("--full", show_.full, "also the exact texts and the whole digest");
 
         add("threads", "list the threads", looking(threads_command, threads_));
@@ -215,7 +221,7 @@ private:
             const auto opened = context_.open_store();
             return opened ? history_command(context_, history_) : context_.terminal.fail(opened.failure());
         });
-        history->add_option("thread", history_.thread, "the thread")->required();
+        history->add_option("thread", history_.thread, "the thread")->required()->check(not_empty);
     }
 
     // The action of a command that only looks, and tells distances in time.
