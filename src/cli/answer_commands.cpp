@@ -63,7 +63,8 @@ int show(const Context& context, const Result<AnswerResult>& result, std::string
                  std::string(to_string(result->approval.state)));
     if (result->still_judged) terminal.note("recorded; the edited call is judged again before it runs");
     if (verb != "deny" || !already) {
-        terminal.note("the thread goes on with: assent" + context.db_option() + " resume " + result->approval.thread);
+        terminal.note("the thread goes on with: assent" + context.db_option() + " resume " +
+                      shell_word(result->approval.thread));
     }
     return exit_done;
 }

@@ -21,10 +21,37 @@ std::string_view word_at(std::string_view text) {
     return {};
 }
 
+// Where the JSON object at the beginning of `text` ends; 0 if it has no end.
+std::size_t object_end(std::string_view text) {
+    int depth = 0;
+    bool in_text = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (in_text) {
+            if (c == '\\') ++at;
+            in_text = c != '"';
+        } else if (c == '"') {
+            in_text = true;
+        } else if (c == '{') {
+            ++depth;
+        } else if (c == '}' && --depth == 0) {
+            return at + 1;
+        }
+    }
+    return 0;
+}
+
 std::vector<std::string_view> split(std::string_view list) {
     std::vector<std::string_view> parts;
     std::size_t start = 0;
+    constexpr std::string_view edit_of_object = "edit:{";
     for (std::size_t at = 0; at < list.size(); ++at) {
+        // What stands in an edit's object is no answer.
+        if (at == start && list.substr(at).starts_with(edit_of_object)) {
+            at += edit_of_object.size() - 1;
+            at += object_end(list.substr(at));
+        }
+        if (at == list.size()) break;
         if (list[at] != ',' || word_at(list.substr(at + 1)).empty()) continue;
         parts.push_back(list.substr(start, at - start));
         start = at + 1;

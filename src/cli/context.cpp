@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 namespace assent::cli {
@@ -84,7 +86,17 @@ Result<void> Context::open_store() {
 }
 
 std::string Context::db_option() const {
-    return db_url.empty() ? std::string() : " --db " + db_url;
+    return db_url.empty() ? std::string() : " --db " + shell_word(db_url);
+}
+
+std::string shell_word(const std::string& text) {
+    const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    const bool harmless = std::all_of(text.begin(), text.end(),
+                                      [&](char c) { return plain(c) || std::string_view("-./:@%+=,").contains(c); });
+    if (harmless && !text.empty()) return text;
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
 }
 
 }  // namespace assent::cli

@@ -18,6 +18,9 @@ namespace assent::cli {
 /// The signed-in user and how: "terminal" with a terminal, else "process".
 [[nodiscard]] Reviewer current_user();
 
+/// `text` as one word of a shell's line, in quotes if it needs them.
+[[nodiscard]] std::string shell_word(const std::string& text);
+
 class Context {
 public:
     Terminal terminal;
@@ -31,6 +34,8 @@ public:
     [[nodiscard]] const std::filesystem::path& db_path() const noexcept { return db_path_; }
     /// What a user types after `assent` to reach the same database; empty for the default.
     [[nodiscard]] std::string db_option() const;
+    /// False if the database ends with the program.
+    [[nodiscard]] bool durable() const noexcept { return !db_path_.empty(); }
 
 private:
     std::unique_ptr<Checkpointer> store_;

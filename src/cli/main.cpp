@@ -1,8 +1,11 @@
 // The program `assent`: the commands and their options. What they do stands in their own files.
 #include "cli/answer_commands.hpp"
+#include "cli/json_out.hpp"
 #include "cli/list_commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/version.hpp"
+
+#include <assent/clock.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -13,18 +16,29 @@
 namespace assent::cli {
 namespace {
 
+const std::string not_yet = " is not in this version";
+
+// A script whose variable is empty must not reach what it never named.
+const CLI::Validator not_empty([](const std::string& text) -> std::string { return text.empty() ? "is empty" : ""; },
+                               "");
+
 // Options that later versions have; named here so that nobody believes they did something.
 void refuse_later_options(CLI::App& command, std::initializer_list<const char*> names) {
     for (const char* name : names) {
         command
             .add_option_function<std::string>(
-                name,
-                [name](const std::string&) {
-                    throw CLI::ValidationError(std::string(name) + " is not in this version");
-                },
-                "not in this version")
+                name, [name](const std::string&) { throw CLI::ValidationError(name + not_yet); }, "not in this version")
             ->expected(0, 1)
             ->group("");
+    }
+}
+
+void refuse_later_commands(CLI::App& app) {
+    for (const char* name : {"policy", "work", "db", "doctor", "serve", "watch", "audit"}) {
+        auto* command = app.add_subcommand(name, "not in this version")->group("")->allow_extras();
+        command->fallthrough(false);
+        command->set_help_flag();
+        command->callback([name] { throw CLI::ValidationError(name + not_yet); });
     }
 }
 
@@ -46,7 +60,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command
         .add_option("--answers", options.answers,
                     "answers in the order of asking: approve,deny:why,edit:{…},respond:text,later")
-        ->expected(1);
+        ->allow_extra_args(false);
     refuse_later_options(command,
                          {"--policy", "--base-url", "--queue", "--idempotency-key", "--notify", "--decisions"});
 }
@@ -56,10 +70,10 @@ class CommandLine {
 public:
     CommandLine()
         : app_("The approval gate for AI agents: an agent proposes, you decide, it runs once as approved.", "assent") {
-        app_.require_subcommand(1);
+        app_.require_subcommand(0, 1);
         app_.fallthrough();
         app_.set_help_flag("-h,--help", "show this help");
-        app_.set_version_flag("--version", version_text());
+        app_.set_version_flag("--version", version_text(), "show the version and how it was built");
         app_.add_option("--db", context_.db_url, "sqlite:PATH or memory: (default: assent.db in your state folder)");
         app_.add_flag("--json", context_.terminal.json, "JSON on standard output");
         app_.add_flag("--quiet", context_.terminal.quiet, "no notes and no progress");
@@ -67,56 +81,80 @@ public:
         add_running();
         add_answering();
         add_listing();
+        refuse_later_commands(app_);
     }
 
     int run(int argc, char** argv) {
         // Known before parsing, so that a wrong option is told in JSON too.
-        const bool json =
+        context_.terminal.json =
             std::any_of(argv, argv + argc, [](const char* argument) { return std::string_view(argument) == "--json"; });
         try {
             app_.parse(argc, argv);
-        } catch (const CLI::Success& asked_for_help) {
-            return app_.exit(asked_for_help);
+        } catch (const CLI::Success& asked) {
+            return show_text_of(asked);
         } catch (const CLI::ParseError& error) {
-            context_.terminal.json = json;
-            std::string message = error.what();
-            std::replace(message.begin(), message.end(), '\n', ' ');
-            if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
-            return context_.terminal.fail({FailureKind::usage, message + "; see assent --help"});
+            return wrong_usage(words_of(error));
         }
+        if (!action_) return wrong_usage("give a command");
         context_.terminal.set_color(color_);
         return action_();
     }
 
 private:
+    // Help and version: what CLI11 throws when they are asked for.
+    int show_text_of(const CLI::Success& asked) {
+        // Asking how a command of a later version is used gets the same answer as using it.
+        if (const auto commands = app_.get_subcommands(); !commands.empty() && commands.front()->get_group().empty())
+            return wrong_usage(commands.front()->get_name() + not_yet);
+        if (!context_.terminal.json) return app_.exit(asked);
+        const bool version = dynamic_cast<const CLI::CallForVersion*>(&asked) != nullptr;
+        context_.terminal.out(
+            JsonObject().text(version ? "version" : "help", version ? version_text() : app_.help()).str());
+        return exit_done;
+    }
+
+    std::string words_of(const CLI::ParseError& error) const {
+        const auto unexpected = app_.remaining();
+        if (app_.get_subcommands().empty() && !unexpected.empty() && !unexpected.front().starts_with('-'))
+            return "no command is called " + unexpected.front();
+        std::string message = error.what();
+        if (const auto twice = message.find(": At Most 1"); twice != std::string::npos)
+            return message.substr(0, twice) + " was given more than once";
+        std::replace(message.begin(), message.end(), '\n', ' ');
+        if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+        return message;
+    }
+
+    int wrong_usage(const std::string& words) const {
+        if (words.ends_with(not_yet)) return context_.terminal.fail({FailureKind::usage, words});
+        const auto commands = app_.get_subcommands();
+        const auto command = commands.empty() ? std::string() : " " + commands.front()->get_name();
+        return context_.terminal.fail({FailureKind::usage, words + "; see assent" + command + " --help"});
+    }
+
     CLI::App* add(const char* name, const char* description, std::function<int()> action) {
         auto* command = app_.add_subcommand(name, description);
         command->callback([this, action = std::move(action)] { action_ = action; });
         return command;
     }
 
-    // Commands that only look take an open store and tell how long ago things were.
-    int look(const std::function<int()>& command) {
-        if (auto opened = context_.open_store(); !opened) return context_.terminal.fail(opened.failure());
-        pending_.now = show_.now = system_clock().now();
-        return command();
-    }
-
     void add_running() {
         auto* demo = add("demo", "watch an agent propose a file and a command, and decide",
                          [this] { return demo_command(context_, run_); });
-        demo->add_option("--answers", run_.answers, "answers beforehand, such as approve,deny")->expected(1);
+        demo->add_option("--answers", run_.answers, "answers beforehand, such as approve,deny")
+            ->allow_extra_args(false);
         refuse_later_options(*demo, {"--model"});
 
         auto* run = add("run", "prompt an agent", [this] { return run_command(context_, run_, prompt_); });
         run->add_option("prompt", prompt_, "what the agent is asked")->required();
-        run->add_option("--thread", run_.thread, "thread to go on with, made when absent (default: a new one)");
+        run->add_option("--thread", run_.thread, "thread to go on with, made when absent (default: a new one)")
+            ->check(not_empty);
         run->add_flag("--abort-open", run_.abort_open, "abort what the thread waits for first");
         add_run_options(*run, run_);
 
         auto* resume =
             add("resume", "go on with a thread where it stands", [this] { return resume_command(context_, run_); });
-        resume->add_option("thread", run_.thread, "the thread")->required();
+        resume->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
         add_run_options(*resume, run_);
 
         auto* judge = add("judge", "say what would happen to a call, without a thread",
@@ -129,9 +167,12 @@ private:
     void add_answering() {
         const auto answer = [this](const char* name, const char* description, DecisionKind kind) {
             auto* command = add(name, description, [this, kind] { return answer_command(context_, kind, answer_); });
-            command->add_option("id", answer_.id, "the approval's id, or its interrupt_id with --thread")->required();
-            command->add_option("--thread", answer_.thread, "the thread of the approval");
-            command->add_option("--digest", answer_.digest, "refuse if the approval has another digest");
+            command->add_option("id", answer_.id, "the approval's id, or its interrupt_id with --thread")
+                ->required()
+                ->check(not_empty);
+            command->add_option("--thread", answer_.thread, "the thread of the approval")->check(not_empty);
+            command->add_option("--digest", answer_.digest, "refuse if the approval has another digest")
+                ->check(not_empty);
             return command;
         };
         auto* approve = answer("approve", "let a call run as it was shown", DecisionKind::approve);
@@ -143,44 +184,54 @@ private:
         refuse_later_options(*respond, {"--args"});
         auto* edit = answer("edit", "let a call run with other arguments", DecisionKind::edit);
         edit->add_option("--set", answer_.set, "key=JSON, laid over the shown arguments (may be repeated)")
-            ->expected(1);
+            ->allow_extra_args(false);
         edit->add_option("--args", answer_.args, "all arguments, JSON");
         edit->add_option("--tool", answer_.tool, "another tool of the agent");
         edit->add_option("--message", answer_.message, "a note for the record");
 
         auto* resolve = add("resolve", "say how a call with an unknown outcome ended",
                             [this] { return resolve_command(context_, resolve_); });
-        resolve->add_option("id", resolve_.id, "the id of the unknown outcome")->required();
-        resolve->add_option("--thread", resolve_.thread, "its thread");
+        resolve->add_option("id", resolve_.id, "the id of the unknown outcome")->required()->check(not_empty);
+        resolve->add_option("--thread", resolve_.thread, "its thread")->check(not_empty);
         resolve->add_option("--done", resolve_.done, "it ran to its end; the result for the model")->expected(0, 1);
         resolve->add_flag("--retry", resolve_.retry, "run it again");
         resolve->add_option("--fail", resolve_.fail, "it failed; the error for the model")->expected(0, 1);
 
         auto* abort = add("abort", "cancel what has not started in a thread",
                           [this] { return abort_command(context_, run_.thread, reason_); });
-        abort->add_option("thread", run_.thread, "the thread")->required();
+        abort->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
         abort->add_option("--reason", reason_, "the reason, told to the model");
     }
 
     void add_listing() {
-        auto* pending = add("pending", "list what waits for people",
-                            [this] { return look([this] { return pending_command(context_, pending_); }); });
-        pending->add_option("--limit", pending_.limit, "how many at most (default 100)")->check(CLI::PositiveNumber);
-        pending->add_option("--after", pending_.after, "only those after this id");
-        pending->add_option("--thread", pending_.thread, "only those of this thread");
+        auto* pending = add("pending", "list what waits for people", looking(pending_command, pending_));
+        pending->add_option("--limit", pending_.limit, "how many at most (default 100)");
+        pending->add_option("--after", pending_.after, "only those after this id")->check(not_empty);
+        pending->add_option("--thread", pending_.thread, "only those of this thread")->check(not_empty);
 
-        auto* show = add("show", "show an approval whole, and the messages before it",
-                         [this] { return look([this] { return show_command(context_, show_); }); });
-        show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")->required();
-        show->add_option("--thread", show_.thread, "the thread of the approval");
-        show->add_flag("--full", show_.full, "also the whole digest and the exact texts");
+        auto* show = add("show", "show an approval whole, and the messages before it", looking(show_command, show_));
+        show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")
+            ->required()
+            ->check(not_empty);
+        show->add_option("--thread", show_.thread, "the thread of the approval")->check(not_empty);
+        show->add_flag("--full", show_.full, "also the exact texts and the whole digest");
 
-        add("threads", "list the threads",
-            [this] { return look([this] { return threads_command(context_, {.now = system_clock().now()}); }); });
+        add("threads", "list the threads", looking(threads_command, threads_));
         auto* history = add("history", "show everything that happened in a thread", [this] {
-            return look([this] { return history_command(context_, {.thread = run_.thread}); });
+            const auto opened = context_.open_store();
+            return opened ? history_command(context_, history_) : context_.terminal.fail(opened.failure());
         });
-        history->add_option("thread", run_.thread, "the thread")->required();
+        history->add_option("thread", history_.thread, "the thread")->required()->check(not_empty);
+    }
+
+    // The action of a command that only looks, and tells distances in time.
+    template <class Options>
+    std::function<int()> looking(int (*command)(Context&, const Options&), Options& options) {
+        return [this, command, &options] {
+            if (auto opened = context_.open_store(); !opened) return context_.terminal.fail(opened.failure());
+            options.now = system_clock().now();
+            return command(context_, options);
+        };
     }
 
     CLI::App app_;
@@ -192,6 +243,8 @@ private:
     ResolveOptions resolve_;
     PendingOptions pending_;
     ShowOptions show_;
+    ThreadsOptions threads_;
+    HistoryOptions history_;
     std::string prompt_;
     std::string tool_;
     std::string arguments_;

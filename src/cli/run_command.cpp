@@ -2,8 +2,9 @@
 
 #include "cli/approval_json.hpp"
 #include "cli/call_view.hpp"
-#include "cli/review.hpp"
 #include "cli/run_output.hpp"
+
+#include <assent/clock.hpp>
 
 #include <algorithm>
 
@@ -46,10 +47,10 @@ int drive(Context& context, AgentOptions agent_options, const RunOptions& option
         Conversation conversation(context, agent, signals, std::move(answers).value(), full_questions);
         auto run = conversation.finish(begin(agent, signals.token()));
         if (!run) return context.terminal.fail(run.failure());
-        const int status = show_result(context, *run);
-        if (status != exit_done && status != exit_waiting) return status;
-        if (!conversation.answers_left()) return status;
-        return context.terminal.fail({FailureKind::usage, "--answers has more answers than there were questions"});
+        const bool at_rest = run->status == RunStatus::done || run->status == RunStatus::waiting;
+        if (at_rest && !run->interrupted && conversation.answers_left())
+            run->failure = {FailureKind::usage, "--answers has more answers than there were questions"};
+        return show_result(context, *run);
     } catch (const ConfigError& error) {
         return context.terminal.fail({FailureKind::usage, error.what()});
     }
@@ -67,12 +68,15 @@ int run_prompt(Context& context, const RunOptions& options, const std::string& p
     if (!recorded) return context.terminal.fail(recorded.failure());
     auto agent = describe_agent(context, options, recorded->value_or(RunSettings{}));
     if (!agent) return context.terminal.fail(agent.failure());
-    if (options.abort_open && recorded->has_value()) {
-        auto aborted = context.approvals().abort(options.thread, "a new prompt was given", current_user().name);
-        if (!aborted) return context.terminal.fail(aborted.failure());
-    }
+    // What is open is given up only once everything else about the new prompt is known to be good.
+    const bool abort_open = options.abort_open && recorded->has_value();
     return drive(context, std::move(agent).value(), options, full_questions,
-                 [&](Agent& running, const std::stop_token& stop) { return running.prompt(prompt, stop); });
+                 [&](Agent& running, const std::stop_token& stop) {
+                     if (!abort_open) return running.prompt(prompt, stop);
+                     auto aborted = running.abort("a new prompt was given");
+                     if (aborted) return running.prompt(prompt, stop);
+                     return Run{.thread = options.thread, .failure = aborted.failure()};
+                 });
 }
 
 int resume_command(Context& context, const RunOptions& options) {
@@ -136,29 +140,36 @@ Result<Conversation::Taken> Conversation::ask_list(const Approval& approval) {
 }
 
 Result<Conversation::Taken> Conversation::ask_person(const Approval& approval) {
+    if (input_ended_) return Taken::later;
     const auto outcome =
         review(approval, context_.terminal, {.wake_fd = signals_.wake_fd(), .now = system_clock().now()});
     if (std::holds_alternative<ReviewInterrupted>(outcome)) return Taken::interrupted;
-    if (const auto* later = std::get_if<ReviewLater>(&outcome))
-        return later->input_ended ? Taken::interrupted : Taken::later;
-    if (const auto* decision = std::get_if<Decision>(&outcome)) return give(approval, *decision);
-    const auto& resolution = std::get<ReviewResolution>(outcome);
+    if (const auto* later = std::get_if<ReviewLater>(&outcome)) {
+        input_ended_ = later->input_ended;
+        return Taken::later;
+    }
+    if (const auto* resolution = std::get_if<ReviewResolution>(&outcome)) return resolve(approval, *resolution);
+    return give(approval, std::get<Decision>(outcome));
+}
+
+Result<Conversation::Taken> Conversation::resolve(const Approval& approval, const ReviewResolution& resolution) {
     auto result = context_.approvals().resolve(approval.id, resolution.how, resolution.text, current_user());
     if (!result) return result.failure();
-    return taken(*result, to_string(resolution.how));
+    return taken(*result, approval, to_string(resolution.how));
 }
 
 Result<Conversation::Taken> Conversation::give(const Approval& approval, const Decision& decision) {
     auto result = context_.approvals().answer(approval.id, decision, current_user());
     if (!result) return result.failure();
-    return taken(*result, to_string(decision.kind));
+    return taken(*result, approval, to_string(decision.kind));
 }
 
-Result<Conversation::Taken> Conversation::taken(const AnswerResult& result, std::string_view answer) {
+Result<Conversation::Taken> Conversation::taken(const AnswerResult& result, const Approval& approval,
+                                                std::string_view what) {
     switch (result.status) {
         case AnswerResult::Status::decided:
         case AnswerResult::Status::already:
-            context_.terminal.note("• " + result.approval.id + " " + std::string(answer));
+            context_.terminal.note("• " + approval.id + " " + std::string(what));
             return Taken::answered;
         case AnswerResult::Status::conflict:
         case AnswerResult::Status::expired:

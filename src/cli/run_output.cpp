@@ -58,11 +58,11 @@ void show_text(const Context& context, const AgentEvent& event) {
             if (!event.text.empty()) terminal.note("• " + safe_to_show(event.text, Lines::keep).text);
             break;
         case AgentEvent::Kind::asked:
-            terminal.note(terminal.styled(Style::yellow, "? " + event.approval->id) + " " + event.approval->tool +
-                          " needs a person");
+            terminal.note(terminal.styled(Style::yellow, "? " + event.approval->id) + " " +
+                          safe_to_show(event.approval->tool).text + " needs a person");
             break;
         case AgentEvent::Kind::started:
-            terminal.note(terminal.styled(Style::dim, "… " + event.call->tool + " runs"));
+            terminal.note(terminal.styled(Style::dim, "… " + safe_to_show(event.call->tool).text + " runs"));
             break;
         case AgentEvent::Kind::ended: {
             const auto& call = *event.call;
@@ -76,6 +76,25 @@ void show_text(const Context& context, const AgentEvent& event) {
         default:
             break;
     }
+}
+
+// What is open, and how it is answered.
+void tell_open(const Context& context, const Run& run) {
+    if (!context.durable()) return;
+    for (const auto& approval : run.interrupts) {
+        const bool unknown = approval.kind == ApprovalKind::unknown;
+        context.terminal.note(approval.id + "  " + safe_to_show(approval.tool).text +
+                              (unknown ? "  outcome unknown: " : "  waits: ") + "assent" + context.db_option() +
+                              " show " + approval.id + ", then " +
+                              (unknown ? "resolve" : "approve, deny, edit or respond") + " " + approval.id);
+    }
+}
+
+// Tells a failure, which the result line holds already with --json; the exit status.
+int finished(const Terminal& terminal, const Run& run, int status) {
+    if (!run.failure) return status;
+    if (!terminal.json) return terminal.fail(*run.failure);
+    return run.failure->kind == FailureKind::usage ? exit_usage : exit_failed;
 }
 
 }  // namespace
@@ -101,30 +120,25 @@ int show_result(const Context& context, const Run& run) {
     } else if (run.status == RunStatus::done || run.status == RunStatus::aborted) {
         if (!run.text.empty()) terminal.out(safe_to_show(run.text, Lines::keep).text);
     }
-    const auto go_on = "assent" + context.db_option() + " resume " + run.thread;
+    const auto go_on = "assent" + context.db_option() + " resume " + shell_word(run.thread);
     if (run.interrupted) {
-        terminal.note("interrupted; nothing is lost. To go on: " + go_on);
+        terminal.note(context.durable() ? "interrupted; nothing is lost. To go on: " + go_on : "interrupted");
         return exit_interrupted;
     }
     switch (run.status) {
         case RunStatus::done:
-            return exit_done;
+            return finished(terminal, run, exit_done);
         case RunStatus::waiting:
-            for (const auto& approval : run.interrupts) {
-                const bool unknown = approval.kind == ApprovalKind::unknown;
-                terminal.note(approval.id + "  " + approval.tool + (unknown ? "  outcome unknown: " : "  waits: ") +
-                              "assent" + context.db_option() + " show " + approval.id + ", then " +
-                              (unknown ? "resolve" : "approve, deny, edit or respond") + " " + approval.id);
-            }
-            terminal.note("then go on: " + go_on);
-            return exit_waiting;
+            tell_open(context, run);
+            terminal.note(context.durable() ? "then go on: " + go_on
+                                            : "this database ends with the program: nothing can be answered later");
+            return finished(terminal, run, exit_waiting);
         case RunStatus::aborted:
             return exit_failed;
         case RunStatus::failed:
             break;
     }
-    if (terminal.json) return run.failure && run.failure->kind == FailureKind::usage ? exit_usage : exit_failed;
-    return run.failure ? terminal.fail(*run.failure) : exit_failed;
+    return finished(terminal, run, exit_failed);
 }
 
 }  // namespace assent::cli

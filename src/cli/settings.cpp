@@ -45,7 +45,7 @@ Result<void> check_outside(const Context& context, const fs::path& workspace) {
     std::error_code error;
     const auto refuse = [&](const std::string& what, const fs::path& where) {
         return Failure{FailureKind::usage, "the workspace " + workspace.string() + " contains " + what + " " +
-                                               where.string() + "; choose another with --workspace or --db"};
+                                               where.string() + "; choose another with --workspace"};
     };
     if (!context.db_path().empty()) {
         const auto db = fs::weakly_canonical(context.db_path(), error);

@@ -90,7 +90,8 @@ Result<Approval> Approvals::find(const std::string& id, const std::string& threa
             if (same) return approval;
         }
     }
-    if (thread.empty()) return not_found(id);
+    // An approval without an interrupt id is not meant by an empty one.
+    if (thread.empty() || id.empty()) return not_found(id);
     auto open = pending(thread, 0, open_in_thread_max);
     if (!open) return open.failure();
     std::erase_if(*open, [&](const Approval& approval) { return approval.question.interrupt_id != id; });

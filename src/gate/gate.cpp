@@ -234,9 +234,10 @@ Result<void> Gate::prompt(const std::string& text, const std::string& by) {
     std::string open;
     for (const auto& approval : this->open())
         open += (open.empty() ? "" : ", ") + approval.id + " (" + approval.tool + ")";
-    return Failure{FailureKind::waiting, "thread " + impl_->session.id() +
-                                             " waits for people: " + (open.empty() ? "calls are running" : open) +
-                                             "; answer, resume or abort it first"};
+    return Failure{FailureKind::waiting,
+                   "thread " + impl_->session.id() +
+                       (open.empty() ? " has calls that have not ended; resume or abort it first"
+                                     : " waits for people: " + open + "; answer, resume or abort it first")};
 }
 
 Result<void> Gate::resume() {
