@@ -135,9 +135,10 @@ void Agent::set_reviewer(Reviewer reviewer) {
 const std::string& Agent::thread_id() const noexcept {
     return impl_->options.thread_id;
 }
-std::vector<Message> Agent::messages() const {
+Result<std::vector<Message>> Agent::messages() const {
     const auto messages = impl_->gate->messages();
-    return {messages.begin(), messages.end()};
+    if (!messages) return messages.failure();
+    return std::vector<Message>(messages->begin(), messages->end());
 }
 
 }  // namespace assent

@@ -1,6 +1,7 @@
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
 #include "base/time_text.hpp"
+#include "gate/answering.hpp"
 #include "gate/binding.hpp"
 #include "gate/process.hpp"
 #include "gate/session.hpp"
@@ -121,6 +122,88 @@ Result<Arguments> edited_arguments(Checkpointer& store, ThreadSession& session, 
 
 }  // namespace
 
+std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json) {
+    if (approval.question.style != Style::rules) {
+        return refused(approval, "guard " + approval.guard + " takes decisions, not answers in json");
+    }
+    const auto read = read_rules_answer(json);
+    if (!read) return refused(approval, "the answer is no json: " + read.failure().message);
+    switch (read->kind) {
+        case RulesAnswer::Kind::run:
+            return approve();
+        case RulesAnswer::Kind::run_edited:
+            return edit_keys(read->changes->text());
+        case RulesAnswer::Kind::deny:
+            return deny(read->reason);
+    }
+    return refused(approval, "the answer cannot be read");
+}
+
+Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Random& random, const Approval& approval,
+                                   const Decision& decision, const Reviewer& reviewer) {
+    if (approval.kind == ApprovalKind::unknown) {
+        return CheckedAnswer(
+            refused(approval, "this call was started and its outcome is unknown: resolve it as done, retry or fail"));
+    }
+    if (!decision.digest.empty() && decision.digest != approval.digest) {
+        return CheckedAnswer(refused(approval, "the digest is not that of this approval"));
+    }
+    const auto& allowed = approval.question.allowed;
+    if (std::find(allowed.begin(), allowed.end(), decision.kind) == allowed.end()) {
+        return CheckedAnswer(refused(approval, "guard " + approval.guard + " does not take " +
+                                                   std::string(to_string(decision.kind)) +
+                                                   " (allowed: " + list_of(allowed) + ")"));
+    }
+    Answered answered{.number = approval.number,
+                      .call = {approval.turn, approval.position},
+                      .decision = decision.kind,
+                      .tool = decision.tool.empty() ? approval.tool : decision.tool,
+                      .message = repaired_utf8(decision.message),
+                      .by = repaired_utf8(reviewer.name),
+                      .signed_in = reviewer.signed_in,
+                      .shown = approval.digest};
+    if (decision.kind == DecisionKind::edit) {
+        ThreadSession session(store, approval.thread, clock, random);
+        auto arguments = edited_arguments(store, session, approval, decision, answered.tool);
+        if (!arguments && arguments.failure().kind == FailureKind::refused) {
+            return CheckedAnswer(refused(approval, arguments.failure().message));
+        }
+        if (!arguments) return arguments.failure();
+        answered.arguments = arguments->text();
+    }
+    if (decision.kind == DecisionKind::deny) {
+        answered.text = denial_text(approval.question.style, approval.tool, answered.message);
+    }
+    if (decision.kind == DecisionKind::respond) answered.text = answered.message;
+    answered.answer = answer_digest(decision.kind, answered.tool, answered.arguments, answered.message);
+    return CheckedAnswer(std::move(answered));
+}
+
+AnswerResult decided(const Approval& approval, const Answered& answered, UnixMillis at) {
+    return {.status = AnswerResult::Status::decided,
+            .approval = after(approval, answered, at),
+            .still_judged = answered.decision == DecisionKind::edit};
+}
+
+namespace {
+
+// The approval is decided already: the same answer again is no conflict.
+Result<AnswerResult> told_of_decided(Checkpointer& store, const Approval& stands, const Answered& answered, bool lost_race) {
+    std::string before;
+    auto walked = walk_thread(store, stands.thread,
+                              [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
+                                  const auto* other = std::get_if<Answered>(&event);
+                                  if (other != nullptr && other->number == stands.number) before = other->answer;
+                              });
+    if (!walked) return walked.failure();
+    if (before == answered.answer && stands.decided_by == answered.by) {
+        return AnswerResult{.status = AnswerResult::Status::already, .approval = stands, .lost_race = lost_race};
+    }
+    return conflict(stands, lost_race);
+}
+
+}  // namespace
+
 Result<AnswerResult> Approvals::answer(const std::string& id, const Decision& decision, const Reviewer& reviewer,
                                        const std::string& thread) {
     auto approval = find(id, thread);
@@ -136,81 +219,28 @@ Result<AnswerResult> Approvals::answer_json(const std::string& id, std::string_v
         if (auto known = answer_for(approval.failure())) return std::move(*known);
         return approval.failure();
     }
-    if (approval->question.style != Style::rules) {
-        return refused(*approval, "guard " + approval->guard + " takes decisions, not answers in json");
-    }
-    const auto read = read_rules_answer(json);
-    if (!read) return refused(*approval, "the answer is no json: " + read.failure().message);
-    switch (read->kind) {
-        case RulesAnswer::Kind::run:
-            return answer_found(*approval, approve(), reviewer);
-        case RulesAnswer::Kind::run_edited:
-            return answer_found(*approval, edit_keys(read->changes->text()), reviewer);
-        case RulesAnswer::Kind::deny:
-            return answer_found(*approval, deny(read->reason), reviewer);
-    }
-    return refused(*approval, "the answer cannot be read");
+    auto read = read_answer_json(*approval, json);
+    if (auto* told = std::get_if<AnswerResult>(&read)) return std::move(*told);
+    return answer_found(*approval, std::get<Decision>(read), reviewer);
 }
 
 Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Decision& decision,
                                              const Reviewer& reviewer) {
-    if (approval.kind == ApprovalKind::unknown) {
-        return refused(approval, "this call was started and its outcome is unknown: resolve it as done, retry or fail");
-    }
-    if (!decision.digest.empty() && decision.digest != approval.digest) {
-        return refused(approval, "the digest is not that of this approval");
-    }
-    const auto& allowed = approval.question.allowed;
-    if (std::find(allowed.begin(), allowed.end(), decision.kind) == allowed.end()) {
-        return refused(approval, "guard " + approval.guard + " does not take " + std::string(to_string(decision.kind)) +
-                                     " (allowed: " + list_of(allowed) + ")");
-    }
-    Answered answered{.number = approval.number,
-                      .call = {approval.turn, approval.position},
-                      .decision = decision.kind,
-                      .tool = decision.tool.empty() ? approval.tool : decision.tool,
-                      .message = repaired_utf8(decision.message),
-                      .by = repaired_utf8(reviewer.name),
-                      .signed_in = reviewer.signed_in,
-                      .shown = approval.digest};
+    auto checked = check_answer(checkpointer_, clock_, random_, approval, decision, reviewer);
+    if (!checked) return checked.failure();
+    if (auto* told = std::get_if<AnswerResult>(&*checked)) return std::move(*told);
+    const auto& answered = std::get<Answered>(*checked);
+    if (approval.state != ApprovalState::open) return told_of_decided(checkpointer_, approval, answered, false);
+
     ThreadSession session(checkpointer_, approval.thread, clock_, random_);
-    if (decision.kind == DecisionKind::edit) {
-        auto arguments = edited_arguments(checkpointer_, session, approval, decision, answered.tool);
-        if (!arguments && arguments.failure().kind == FailureKind::refused)
-            return refused(approval, arguments.failure().message);
-        if (!arguments) return arguments.failure();
-        answered.arguments = arguments->text();
-    }
-    if (decision.kind == DecisionKind::deny)
-        answered.text = denial_text(approval.question.style, approval.tool, answered.message);
-    if (decision.kind == DecisionKind::respond) answered.text = answered.message;
-    answered.answer = answer_digest(decision.kind, answered.tool, answered.arguments, answered.message);
-
-    const auto told = [&](const Approval& stands, bool lost_race) -> Result<AnswerResult> {
-        std::string before;
-        auto walked = walk_thread(checkpointer_, approval.thread,
-                                  [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
-                                      const auto* other = std::get_if<Answered>(&event);
-                                      if (other != nullptr && other->number == approval.number) before = other->answer;
-                                  });
-        if (!walked) return walked.failure();
-        if (before == answered.answer && stands.decided_by == answered.by) {
-            return AnswerResult{.status = AnswerResult::Status::already, .approval = stands, .lost_race = lost_race};
-        }
-        return conflict(stands, lost_race);
-    };
-    if (approval.state != ApprovalState::open) return told(approval, false);
-
     Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false, .closes = {approval.number}};
     // Whatever is not an approval makes the other guards' questions about this call moot.
-    if (decision.kind != DecisionKind::approve) change.closes_call = {approval.turn, approval.position};
+    if (decision.kind != DecisionKind::approve) change.closes_calls.emplace_back(approval.turn, approval.position);
     auto appended = session.append(change);
     if (!appended) return appended.failure();
     switch (appended->status) {
         case AppendStatus::done:
-            return AnswerResult{.status = AnswerResult::Status::decided,
-                                .approval = after(approval, answered, clock_.now()),
-                                .still_judged = decision.kind == DecisionKind::edit};
+            return decided(approval, answered, clock_.now());
         case AppendStatus::expired: {
             // What a sweeper would do: the thread can go on without waiting for one.
             Change late{.events = {journal::TimedOut{
@@ -220,14 +250,14 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
                         .expects_seq = false,
                         .closes = {approval.number},
                         .closes_late = true,
-                        .closes_call = std::pair(approval.turn, approval.position)};
+                        .closes_calls = {{approval.turn, approval.position}}};
             if (auto swept = session.append(late); !swept) return swept.failure();
             return expired(approval);
         }
         case AppendStatus::closed: {
             auto now = find(approval.id);
             if (!now) return now.failure();
-            return told(*now, true);
+            return told_of_decided(checkpointer_, *now, answered, true);
         }
         default:
             return Failure{FailureKind::database, "the store refused the answer; try again"};

@@ -2,6 +2,7 @@
 
 #include "base/display.hpp"
 #include "base/sha256.hpp"
+#include "gate/answering.hpp"
 #include "gate/binding.hpp"
 #include "gate/judge.hpp"
 #include "gate/permit_state.hpp"
@@ -22,6 +23,12 @@ using namespace journal;
 // appends only finitely many answers can come, so this bound is never met in honest use.
 constexpr int tries_max = 1000;
 constexpr std::size_t result_text_max = 1024 * 1024;
+
+std::string random_hex(Random& random, std::size_t size) {
+    std::vector<std::uint8_t> raw(size);
+    random.fill(raw);
+    return hex(raw);
+}
 
 Failure leased_failure(const std::string& thread, const std::string& by) {
     return {FailureKind::leased, "thread " + thread + " is run by " + (by.empty() ? "another process" : by) +
@@ -76,9 +83,9 @@ public:
     explicit Impl(GateOptions given)
         : options(std::move(given)),
           clock(options.clock != nullptr ? *options.clock : system_clock()),
+          random(options.random != nullptr ? *options.random : system_random()),
           judge(options),
-          session(*options.checkpointer, options.thread_id, clock,
-                  options.random != nullptr ? *options.random : system_random()) {}
+          session(*options.checkpointer, options.thread_id, clock, random) {}
 
     // Appends what `make` gives for the current state, again after every lost race.
     template <class Make>
@@ -110,13 +117,19 @@ public:
         return Failure{FailureKind::database, "the store refused the same change too often; try again"};
     }
 
+    // What is next depends on the latest turn alone.
+    static ThreadState latest_turn(const ThreadState& state) {
+        ThreadState turn;
+        turn.calls = state.calls;
+        turn.turn_open = state.turn_open;
+        turn.running = state.running;
+        turn.aborted = state.aborted;
+        return turn;
+    }
+
     // A runner gives the thread back in the same append when only people are waited for afterwards.
     LeaseUse lease_after(const ThreadState& before, const std::vector<Event>& events) const {
-        ThreadState after;
-        after.calls = before.calls;
-        after.turn_open = before.turn_open;
-        after.running = before.running;
-        after.aborted = before.aborted;
+        auto after = latest_turn(before);
         for (const auto& event : events) apply(after, event, session.now());
         const auto step = journal::next(after);
         const auto* wait = std::get_if<Wait>(&step);
@@ -136,7 +149,7 @@ public:
         for (const auto& ask : call.approvals) {
             if (ask.state != ApprovalState::open) continue;
             events.emplace_back(Withdrawn{.number = ask.asked.number, .reason = "the call is judged again"});
-            change.closes_call = {call.ref.turn, call.ref.position};
+            change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
         }
         auto ruling = judge.rule(session.id(), call, session.now());
         events.emplace_back(std::move(ruling.judged));
@@ -153,7 +166,7 @@ public:
                     change.events.push_back(timed_out(ask));
                     change.closes.push_back(ask.asked.number);
                     change.closes_late = true;
-                    change.closes_call = {call.ref.turn, call.ref.position};
+                    change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
                     return change;  // one at a time: one ends the call of the others
                 }
             }
@@ -164,6 +177,16 @@ public:
     static TimedOut timed_out(const Ask& ask) {
         return {.number = ask.asked.number,
                 .text = "Nobody approved the call of `" + ask.asked.tool + "` in time. It did not run."};
+    }
+
+    Change take_over(const ThreadState& state) const;
+    Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
+                             std::vector<AnswerResult>& told);
+    void add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const;
+    bool still_open(const ThreadState& state, std::int64_t number) const {
+        const auto* ask = state.find_ask(number);
+        if (ask == nullptr || ask->state != ApprovalState::open) return false;
+        return !ask->asked.deadline || *ask->asked.deadline > session.now();
     }
 
     Permit make_permit(const Call& call, const std::string& attempt, const std::stop_token& stop) const;
@@ -181,9 +204,11 @@ public:
 
     GateOptions options;
     const Clock& clock;
+    Random& random;
     Judge judge;
     ThreadSession session;
     std::optional<std::string> settings;
+    std::vector<Start> claimed_starts;       // claimed together with answers, not started yet
     std::map<std::string, ToolResult> results;  // of outcomes that are not stored yet
     std::mutex mutex;                           // finish() comes from tool threads
 };
@@ -241,27 +266,85 @@ Result<void> Gate::prompt(const std::string& text, const std::string& by) {
 }
 
 Result<void> Gate::resume() {
+    std::vector<AnswerResult> none;
+    return resume({}, {}, none);
+}
+
+Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
+                          std::vector<AnswerResult>& told) {
     const std::lock_guard lock(impl_->mutex);
     auto known = impl_->session.refresh();
     if (!known) return known.failure();
     if (!*known) return Failure{FailureKind::unknown_thread, "no thread is called " + impl_->session.id()};
-    auto taken = impl_->append([&](const ThreadState& state) {
-        Change change{.lease = impl_->session.held() ? LeaseUse::keep : LeaseUse::take};
-        impl_->add_configuration(state, change);
-        // Whoever held the thread before is gone: nobody will say how the calls it started ended.
-        for (const auto& call : state.calls) {
-            if (call.stage != CallStage::claimed || impl_->session.held()) continue;
-            const auto tool = impl_->judge.tool(call.tool);
-            const bool again = tool != nullptr && tool->spec().idempotent;
-            const std::string reason = "its process ended before the outcome was recorded";
-            change.events.emplace_back(
-                Doubted{.attempt = call.attempts.back().id, .reason = reason, .may_run_again = again});
-            if (!again && !state.aborted) change.events.emplace_back(doubt_question(impl_->session.id(), call, reason));
+    if (answers.empty()) {
+        auto taken = impl_->append([this](const ThreadState& state) { return impl_->take_over(state); });
+        return taken ? impl_->expire() : taken;
+    }
+    return impl_->resume_with(answers, reviewer, told);
+}
+
+// Takes the thread, whoever held it before being gone: nobody will say how the calls it started ended.
+Change Gate::Impl::take_over(const ThreadState& state) const {
+    Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::take};
+    add_configuration(state, change);
+    for (const auto& call : state.calls) {
+        if (call.stage != CallStage::claimed || session.held()) continue;
+        const auto tool = judge.tool(call.tool);
+        const bool again = tool != nullptr && tool->spec().idempotent;
+        const std::string reason = "its process ended before the outcome was recorded";
+        change.events.emplace_back(
+            Doubted{.attempt = call.attempts.back().id, .reason = reason, .may_run_again = again});
+        if (!again && !state.aborted) change.events.emplace_back(doubt_question(session.id(), call, reason));
+    }
+    return change;
+}
+
+// Answers and the claim of what they make ready are one append: the answerer is the owner.
+Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
+                                     std::vector<AnswerResult>& told) {
+    std::vector<CheckedAnswer> checked;
+    for (const auto& given : answers) {
+        auto answer = check_answer(*options.checkpointer, clock, random, given.approval, given.decision, reviewer);
+        if (!answer) return answer.failure();
+        checked.push_back(std::move(answer).value());
+    }
+    std::vector<bool> stored(answers.size());
+    std::vector<Start> starts;
+    auto appended = append([&](const ThreadState& state) {
+        auto change = take_over(state);
+        auto preview = latest_turn(state);
+        for (const auto& event : change.events) apply(preview, event, session.now());
+        for (std::size_t i = 0; i < checked.size(); ++i) {
+            const auto* answered = std::get_if<Answered>(&checked[i]);
+            stored[i] = answered != nullptr && still_open(preview, answered->number);
+            if (!stored[i]) continue;
+            change.events.emplace_back(*answered);
+            change.closes.push_back(answered->number);
+            if (answered->decision != DecisionKind::approve) {
+                change.closes_calls.emplace_back(answered->call.turn, answered->call.position);
+            }
+            apply(preview, *answered, session.now());
         }
+        starts.clear();
+        add_claims(preview, change, starts);
         return change;
     });
-    if (!taken) return taken;
-    return impl_->expire();
+    // Those that did not make it are told what stands, or are recorded although the thread goes on elsewhere.
+    Approvals approvals(*options.checkpointer, clock, random);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (appended && stored[i]) {
+            told.push_back(decided(answers[i].approval, std::get<Answered>(checked[i]), session.now()));
+        } else if (const auto* refused = std::get_if<AnswerResult>(&checked[i])) {
+            told.push_back(*refused);
+        } else {
+            auto result = approvals.answer(answers[i].approval.id, answers[i].decision, reviewer, session.id());
+            if (!result) return result.failure();
+            told.push_back(std::move(result).value());
+        }
+    }
+    if (!appended) return appended;
+    claimed_starts = std::move(starts);
+    return expire();
 }
 
 Result<void> Gate::propose(const ModelTurn& turn) {
@@ -318,7 +401,7 @@ Result<void> Gate::judge() {
             if (call.stage != CallStage::edited) continue;
             if (const auto error = impl_->judge.check_edited(call); !error.empty()) {
                 change.events.emplace_back(Refused{.call = call.ref, .text = error});
-                change.closes_call = {call.ref.turn, call.ref.position};
+                change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
             } else {
                 impl_->add_ruling(call, change.events, change);
             }
@@ -370,34 +453,43 @@ std::vector<std::string> void_approvals(const std::string& thread_id, const Call
 
 }  // namespace
 
+// Claims what is ready in `state`; what was approved but cannot be used any more is judged again instead.
+void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const {
+    for (const auto& call : state.calls) {
+        if (call.stage != CallStage::ready) continue;
+        const auto voided = void_approvals(session.id(), call, session.now());
+        if (!voided.empty() || judge.outdated(call)) {
+            Call again = call;
+            std::erase_if(again.satisfied, [&](const auto& guard) {
+                const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
+                return is_void || judge.has_changed(call, guard);
+            });
+            add_ruling(again, change.events, change);
+            continue;
+        }
+        starts.push_back({.call = call.ref, .attempt = random_hex(random, 16), .arguments_sha256 = hex(sha256(call.arguments))});
+    }
+    if (!starts.empty()) change.events.emplace_back(Claimed{.starts = starts, .process = this_process()});
+}
+
 Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
     const std::lock_guard lock(impl_->mutex);
     auto& session = impl_->session;
     std::vector<Start> starts;
     auto appended = impl_->append([&](const ThreadState& state) {
-        Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::take};
+        Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::none};
         starts.clear();
-        for (const auto& call : state.calls) {
-            if (call.stage != CallStage::ready) continue;
-            const auto voided = void_approvals(session.id(), call, session.now());
-            if (!voided.empty() || impl_->judge.outdated(call)) {
-                Call again = call;
-                std::erase_if(again.satisfied, [&](const auto& guard) {
-                    const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
-                    return is_void || impl_->judge.has_changed(call, guard);
-                });
-                impl_->add_ruling(again, change.events, change);
-                continue;
-            }
-            starts.push_back(
-                {.call = call.ref, .attempt = session.random_hex(16), .arguments_sha256 = hex(sha256(call.arguments))});
-        }
-        if (!starts.empty()) change.events.emplace_back(Claimed{.starts = starts, .process = this_process()});
-        if (starts.empty() && session.held() && !change.events.empty())
-            change.lease = impl_->lease_after(state, change.events);
+        const bool ready = std::any_of(state.calls.begin(), state.calls.end(), [](const Call& call) { return call.stage == CallStage::ready; });
+        if (!ready) return change;
+        if (!session.held()) change.lease = LeaseUse::take;
+        impl_->add_claims(state, change, starts);
+        if (starts.empty() && session.held()) change.lease = impl_->lease_after(state, change.events);
         return change;
     });
     if (!appended) return appended.failure();
+    // What `resume` claimed together with the answers comes first.
+    starts.insert(starts.begin(), impl_->claimed_starts.begin(), impl_->claimed_starts.end());
+    impl_->claimed_starts.clear();
     std::vector<Permit> permits;
     for (const auto& start : starts) {
         const auto* call = session.state().find(start.call);
@@ -420,7 +512,7 @@ Result<void> Gate::finish(const Outcome& outcome) {
                 return change;  // recorded before
             change.events.emplace_back(
                 LateFinished{.attempt = outcome.attempt, .outcome = outcome.kind, .result = result});
-            if (call->stage == CallStage::unknown) change.closes_call = {call->ref.turn, call->ref.position};
+            if (call->stage == CallStage::unknown) change.closes_calls.emplace_back(call->ref.turn, call->ref.position);
         } else if (!outcome.started) {
             change.events.emplace_back(Released{.attempt = outcome.attempt, .reason = result.text});
         } else if (outcome.kind == OutcomeKind::unknown) {
@@ -448,6 +540,7 @@ Result<void> Gate::fail(const Failure& failure) {
 }
 
 GateStep Gate::next() const {
+    if (!impl_->claimed_starts.empty()) return GateStep::start;
     const auto step = journal::next(impl_->session.state());
     switch (step.index()) {
         case 0:
@@ -463,8 +556,14 @@ GateStep Gate::next() const {
     }
 }
 
-std::span<const Message> Gate::messages() const noexcept {
-    return impl_->session.state().messages;
+Result<std::span<const Message>> Gate::messages() const {
+    const std::lock_guard lock(impl_->mutex);
+    if (auto whole = impl_->session.read_messages(); !whole) return whole.failure();
+    return std::span<const Message>(impl_->session.state().messages);
+}
+
+const std::string& Gate::last_text() const noexcept {
+    return impl_->session.state().last_text;
 }
 
 std::vector<CallReport> Gate::calls() const {
