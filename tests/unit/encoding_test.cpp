@@ -162,8 +162,8 @@ TEST(Encoding, EventsAtTheirDefaultsComeBackToo) {
 }
 
 TEST(Encoding, AnyTextComesBack) {
-    const std::string text("\0\x01\x1f\"\\/\x7f\xc2\x80\xe2\x80\xae\xf0\x9f\x98\x80\n", 20);
-    const std::vector<Event> events{UserMessage{.text = text, .by = text}};
+    constexpr std::string_view text("\0\x01\x1f\"\\/\x7f\xc2\x80\xe2\x80\xae\xf0\x9f\x98\x80\n", 17);
+    const std::vector<Event> events{UserMessage{.text = std::string(text), .by = std::string(text)}};
     EXPECT_EQ(*decode(encode(events), 0), events);
 }
 
