@@ -286,10 +286,9 @@ TEST_P(AgentRun, AnAbortFromElsewhereStopsWhatRunsAndCancelsTheRest) {
     options_.tools = {slow, pay};
     options_.guards = {guard_};
     guard_->verdicts["pay"] = Verdict::ask;
-    AbortResult aborted;
-    const std::jthread aborter([&] {
+    auto aborting = std::async(std::launch::async, [&] {
         started.wait();
-        aborted = *approvals().abort("t", "user closed tab", "bob");
+        return *approvals().abort("t", "user closed tab", "bob");
     });
     auto agent = this->agent(R"({"calls":[{"id":"a","name":"slow"},{"id":"b","name":"pay"}]},)" + end_turn);
     const auto run = agent.prompt("go");
@@ -297,7 +296,7 @@ TEST_P(AgentRun, AnAbortFromElsewhereStopsWhatRunsAndCancelsTheRest) {
     EXPECT_EQ(run.text, "Conversation aborted: user closed tab");
     EXPECT_EQ(results(agent), (std::vector<std::string>{"stopped", "aborted: user closed tab"}));
     EXPECT_TRUE(run.interrupts.empty());
-    EXPECT_EQ(aborted.running, 1);
+    EXPECT_EQ(aborting.get().running, 1);
     EXPECT_TRUE(pay->runs().empty());
     EXPECT_FALSE((*store_->find_thread("t"))->runner_alive);
     EXPECT_FALSE(agent.abort()->aborted);
