@@ -119,6 +119,21 @@ Result<Arguments> edited_arguments(Checkpointer& store, ThreadSession& session, 
     return arguments;
 }
 
+// What the giver of this answer is told when the approval was decided before.
+Result<AnswerResult> told(Checkpointer& store, const Approval& stands, const Answered& answered, bool lost_race) {
+    std::string before;
+    auto walked = walk_thread(store, stands.thread,
+                              [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
+                                  const auto* other = std::get_if<Answered>(&event);
+                                  if (other != nullptr && other->number == stands.number) before = other->answer;
+                              });
+    if (!walked) return walked.failure();
+    if (before == answered.answer && stands.decided_by == answered.by) {
+        return AnswerResult{.status = AnswerResult::Status::already, .approval = stands, .lost_race = lost_race};
+    }
+    return conflict(stands, lost_race);
+}
+
 }  // namespace
 
 Result<AnswerResult> Approvals::answer(const std::string& id, const Decision& decision, const Reviewer& reviewer,
@@ -186,20 +201,7 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
     if (decision.kind == DecisionKind::respond) answered.text = answered.message;
     answered.answer = answer_digest(decision.kind, answered.tool, answered.arguments, answered.message);
 
-    const auto told = [&](const Approval& stands, bool lost_race) -> Result<AnswerResult> {
-        std::string before;
-        auto walked = walk_thread(checkpointer_, approval.thread,
-                                  [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
-                                      const auto* other = std::get_if<Answered>(&event);
-                                      if (other != nullptr && other->number == approval.number) before = other->answer;
-                                  });
-        if (!walked) return walked.failure();
-        if (before == answered.answer && stands.decided_by == answered.by) {
-            return AnswerResult{.status = AnswerResult::Status::already, .approval = stands, .lost_race = lost_race};
-        }
-        return conflict(stands, lost_race);
-    };
-    if (approval.state != ApprovalState::open) return told(approval, false);
+    if (approval.state != ApprovalState::open) return told(checkpointer_, approval, answered, false);
 
     Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false, .closes = {approval.number}};
     // Whatever is not an approval makes the other guards' questions about this call moot.
@@ -227,7 +229,7 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
         case AppendStatus::closed: {
             auto now = find(approval.id);
             if (!now) return now.failure();
-            return told(*now, true);
+            return told(checkpointer_, *now, answered, true);
         }
         default:
             return Failure{FailureKind::database, "the store refused the answer; try again"};

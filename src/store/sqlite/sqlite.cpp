@@ -83,7 +83,7 @@ public:
         connect();
         auto migrated = sqlite::migrate(*database_, path_, options_.read_only);
         if (!migrated || options_.read_only) return migrated;
-        database_->execute("PRAGMA journal_mode = WAL");
+        use_write_ahead_log();
         return fresh ? migrated : open_locks();
     }
 
@@ -252,6 +252,18 @@ private:
         database_->execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY");
     }
 
+    // SQLite does not call its busy handler here, and two processes may set up one database at once.
+    void use_write_ahead_log() {
+        for (std::int64_t tries = 0;; ++tries) {
+            try {
+                return database_->execute("PRAGMA journal_mode = WAL");
+            } catch (const Error& error) {
+                if ((error.code() & 0xff) != SQLITE_BUSY || tries >= options_.busy_ms) throw;
+                sqlite3_sleep(1);
+            }
+        }
+    }
+
     Result<void> open_locks() {
         auto opened = sqlite::RunnerLocks::open(path_ + "-runners");
         if (!opened) return opened.failure();
@@ -281,7 +293,6 @@ private:
         auto head = find_thread(append.thread_id);
         if (!head) {
             if (!append.create) return AppendStatus::unknown_thread;
-            if (append.expected_seq.value_or(0) != 0) return AppendStatus::conflict;
             database_
                 ->statement(
                     "INSERT INTO thread(id, status, seq, head, hash, fence, task, updated_at) VALUES(?, 0, 0, 0, ?, 0, "
@@ -460,7 +471,7 @@ Result<std::unique_ptr<SqliteCheckpointer>> SqliteCheckpointer::open(const std::
 }
 
 SqliteCheckpointer::SqliteCheckpointer(const std::string& path, const SqliteOptions& options) {
-    auto opened = open(path, options);
+    auto opened = SqliteCheckpointer::open(path, options);
     if (!opened) throw std::runtime_error(opened.failure().message);
     store_ = std::move(opened.value()->store_);
 }
