@@ -44,7 +44,8 @@ void refuse_later_commands(CLI::App& app) {
 
 void add_run_options(CLI::App& command, RunOptions& options) {
     command.add_option("--model", options.model, "script:FILE, a JSON file of model turns");
-    command.add_option("--workspace", options.workspace, "folder the tools work in (default: this folder)");
+    command.add_option("--workspace", options.workspace, "folder the tools work in (default: this folder)")
+        ->check(not_empty);
     command.add_option("--ask", options.ask, "tools that ask (names, separated by commas; * for all)")
         ->delimiter(',')
         ->allow_extra_args(false);
