@@ -56,12 +56,12 @@ JsonObject approval_json(const Approval& approval) {
     return json;
 }
 
-JsonObject answer_json(const AnswerResult& result) {
+JsonObject answer_json(const AnswerResult& result, std::string_view decision) {
     const auto& approval = result.approval;
     JsonObject json;
     json.text("id", approval.id).text("state", to_string(approval.state));
     json.boolean("already", result.status == AnswerResult::Status::already);
-    json.text_or_null("decision", approval.decision ? to_string(*approval.decision) : std::string_view());
+    json.text("decision", approval.decision ? to_string(*approval.decision) : decision);
     json.text_or_null("decided_by", approval.decided_by).time("decided_at", approval.decided_at);
     if (result.still_judged) json.boolean("still_judged", true);
     return json;

@@ -256,6 +256,7 @@ private:
 }  // namespace assent::cli
 
 int main(int argc, char** argv) {
+    assent::cli::open_standard_streams();
     try {
         return assent::cli::CommandLine().run(argc, argv);
     } catch (const std::exception& error) {

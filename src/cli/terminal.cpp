@@ -3,6 +3,7 @@
 #include "base/display.hpp"
 #include "cli/json_out.hpp"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -81,6 +82,13 @@ int Terminal::fail(const Failure& failure, std::string_view more_json) const {
         write_all(streams_.err, "assent: " + safe_to_show(failure.message, Lines::keep).text + "\n");
     }
     return failure.kind == FailureKind::usage ? exit_usage : exit_failed;
+}
+
+void open_standard_streams() {
+    // The lowest free number is given: after the streams nothing is left to fill.
+    int fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR);
+    if (fd > STDERR_FILENO) close(fd);
 }
 
 std::string Terminal::styled(Style style, std::string_view text) const {

@@ -57,4 +57,8 @@ private:
     bool color_ = false;
 };
 
+/// Puts /dev/null in the place of each standard stream that is closed, so that nothing else that is
+/// opened gets its number and, with it, what is meant for people.
+void open_standard_streams();
+
 }  // namespace assent::cli
