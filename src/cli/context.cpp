@@ -55,6 +55,7 @@ Reviewer current_user() {
 }
 
 Result<void> Context::open_store() {
+    if (store_ != nullptr) return {};
     std::string url = db_url;
     if (url.empty()) {
         if (auto made = make_private_folder(state_folder()); !made) return made;

@@ -328,4 +328,4 @@ class ProgramTest(unittest.TestCase):
 
 
 __all__ = ["DEADLINE", "INTERRUPTED", "WAITING", "Done", "ProgramTest", "Running", "Screen", "call", "json", "lives",
-           "os", "shell", "signal", "subprocess", "taken", "turn", "unittest", "wait_until", "write"]
+           "os", "shell", "shutil", "signal", "subprocess", "taken", "turn", "unittest", "wait_until", "write"]
