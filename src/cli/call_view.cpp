@@ -68,7 +68,7 @@ void show_value(Page& page, const Named& named, const JsonNode& value) {
 
 std::size_t width_of_names(const JsonNode& object) {
     std::size_t width = 0;
-    for (const auto& key : object.keys) width = std::max(width, columns(one_line(key)) + 1);
+    for (const auto& key : object.keys) width = std::max(width, columns(shown_name(key)) + 1);
     return std::min(width, name_width_max);
 }
 
@@ -285,6 +285,7 @@ void show_choices(Page& page, const Approval& approval) {
 std::vector<std::string> answers_to(const Approval& approval) {
     if (approval.kind == ApprovalKind::unknown) return {"done", "retry", "fail"};
     std::vector<std::string> names;
+    names.reserve(approval.question.allowed.size());
     for (const auto kind : approval.question.allowed) names.emplace_back(to_string(kind));
     return names;
 }

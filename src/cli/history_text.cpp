@@ -230,6 +230,7 @@ private:
 std::vector<std::string> history_lines(const std::vector<HistoryEntry>& entries, const Terminal& terminal) {
     Teller teller;
     std::vector<std::string> lines;
+    lines.reserve(entries.size());
     for (const auto& entry : entries) {
         lines.push_back(terminal.styled(Style::dim, time_words(entry.at)) + "  " + teller.what(entry));
     }

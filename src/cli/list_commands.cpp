@@ -95,6 +95,7 @@ void print_message(const Terminal& terminal, const Message& message) {
 
 std::string ended_calls_json(const std::vector<EndedCall>& calls) {
     std::vector<std::string> items;
+    items.reserve(calls.size());
     for (const auto& call : calls) {
         items.push_back(JsonObject()
                             .number("turn", call.turn)

@@ -115,6 +115,11 @@ std::string one_line(std::string_view text) {
     return fold_blanks(plain ? safe.text : safe_to_show(json_quote(text)).text);
 }
 
+std::string shown_name(std::string_view name) {
+    if (name.find_first_of(" :") == std::string_view::npos) return one_line(name);
+    return fold_blanks(safe_to_show(json_quote(name)).text);
+}
+
 bool hides_characters(const JsonNode& node) {
     const auto hides = [](std::string_view text) { return safe_to_show(text).hidden_characters; };
     return hides(node.string) || std::any_of(node.keys.begin(), node.keys.end(), hides) ||
@@ -145,7 +150,7 @@ void Page::fact(std::string_view name, std::string_view value) {
 
 void Page::named(std::string_view name, std::size_t name_width, std::string_view value) {
     made_safe(name);
-    const auto shown = one_line(name) + ":";
+    const auto shown = shown_name(name) + ":";
     widest_ = std::max(widest_, 3 + std::max(columns(shown), name_width) + columns(value));
     line("  " + terminal_.styled(Style::cyan, value.empty() ? shown : padded(shown, name_width)) +
          (value.empty() ? "" : " ") + std::string(value));

@@ -65,6 +65,8 @@ private:
 [[nodiscard]] std::string fold_blanks(std::string_view text);
 /// A foreign text on one line: as it is if it can be read in one way only, else as a JSON string.
 [[nodiscard]] std::string one_line(std::string_view text);
+/// The foreign name of a value: one with blanks in it stands in quotes, so that it is no row of ours.
+[[nodiscard]] std::string shown_name(std::string_view name);
 /// Columns that `text` takes; an upper bound for what is no Latin letter.
 [[nodiscard]] std::size_t columns(std::string_view text);
 /// True if a string or a key anywhere in it hides characters.

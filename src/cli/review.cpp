@@ -79,10 +79,13 @@ public:
 
     ReviewOutcome run() {
         show(false);
-        if (input_.pause(options_.dead_time_ms)) return ReviewInterrupted{};
-        while (true) {
-            if (auto outcome = step()) return std::move(*outcome);
-        }
+        Step outcome;
+        if (input_.pause(options_.dead_time_ms)) outcome = ReviewInterrupted{};
+        while (!outcome) outcome = step();
+        // The person did not end the line; what comes next begins a new one.
+        const auto* later = std::get_if<ReviewLater>(&*outcome);
+        if (std::holds_alternative<ReviewInterrupted>(*outcome) || (later != nullptr && later->input_ended)) say("");
+        return std::move(*outcome);
     }
 
 private:

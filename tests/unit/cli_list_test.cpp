@@ -71,7 +71,8 @@ protected:
         EXPECT_TRUE(gate.prompt(prompt, "user").ok());
         ModelTurn turn{.text = "I will\x1b[2K now"};
         for (const auto& tool : tools)
-            turn.calls.push_back({.tool = tool, .id = "c" + std::to_string(turn.calls.size()), .arguments = R"({"n": 1.50})"});
+            turn.calls.push_back(
+                {.tool = tool, .id = "c" + std::to_string(turn.calls.size()), .arguments = R"({"n": 1.50})"});
         EXPECT_TRUE(gate.propose(turn).ok());
         return gate;
     }

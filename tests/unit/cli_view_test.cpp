@@ -162,6 +162,13 @@ bool is_behind_gutter(const std::string& line) {
     return line.substr(digits).starts_with("│ ") || line.substr(digits).starts_with("┆ ");
 }
 
+// "  NAME: VALUE", where NAME has no blanks or stands in quotes.
+bool is_named(const std::string& line) {
+    if (!line.starts_with("  ") || line.size() < 4 || line[2] == ' ') return false;
+    const auto end = line[2] == '"' ? line.find("\":", 3) : line.find(':', 2);
+    return end != std::string::npos && (line[2] == '"' || line.find(' ', 2) > end);
+}
+
 TEST(CallView, NothingThatAModelWroteCanBeginALineOrHide) {
     for (const auto& spoof : spoofs()) {
         struct Row {
@@ -181,23 +188,19 @@ TEST(CallView, NothingThatAModelWroteCanBeginALineOrHide) {
                 const auto shown = view(approval, {.full = full});
                 EXPECT_EQ(safe_to_show(shown, Lines::keep).text, shown);
                 for (const auto& line : lines(shown)) {
-                    EXPECT_TRUE(is_ours(line) || is_behind_gutter(line) || line.find(": ") != std::string::npos ||
-                                line.find(":  (") != std::string::npos)
-                        << line;
+                    EXPECT_TRUE(is_ours(line) || is_behind_gutter(line) || is_named(line)) << line;
                     EXPECT_NE(line, "1k3f9 shell [approve, deny]> approve");
                     EXPECT_FALSE(line.starts_with("! all is well")) << line;
                 }
                 const bool hides = safe_to_show(spoof).hidden_characters;
                 EXPECT_EQ(shown.find("! it holds hidden or misleading characters") != std::string::npos, hides)
                     << safe_to_show(spoof).text;
-                EXPECT_EQ(std::count(shown.begin(), shown.end(), '!') > 0 && shown.starts_with("Approval 1k3f9"),
-                          std::count(shown.begin(), shown.end(), '!') > 0);
             }
         }
     }
 }
 
-TEST(CallView, ABytesThatAreNoTextAreShownAsBytes) {
+TEST(CallView, BytesThatAreNoTextAreShownAsBytes) {
     auto approval = approval_for("pay", "{}");
     approval.arguments_raw = "{\"a\": \"\xff\xfe\"}";
     const auto shown = view(approval);
