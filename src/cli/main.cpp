@@ -220,7 +220,9 @@ private:
 
         auto* show = add("show", "show an approval whole, and the messages before it",
                          [this] { return look([this] { return show_command(context_, show_); }); });
-        show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")->required()->check(not_empty);
+        show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")
+            ->required()
+            ->check(not_empty);
         show->add_option("--thread", show_.thread, "the thread of the approval")->check(not_empty);
         show->add_flag("--full", show_.full, "also the whole digest and the exact texts");
 
