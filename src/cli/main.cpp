@@ -96,7 +96,7 @@ public:
         } catch (const CLI::ParseError& error) {
             return wrong_usage(words_of(error));
         }
-        if (!action_) return wrong_usage("give a command");
+        if (!action_) return wrong_usage("give a command, such as demo");
         context_.terminal.set_color(color_);
         return action_();
     }

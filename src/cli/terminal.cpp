@@ -47,7 +47,8 @@ std::string_view code(Style style) {
 }  // namespace
 
 void Terminal::set_color(const std::string& when) {
-    color_ = when == "always" || (when == "auto" && isatty(streams_.out) == 1 && std::getenv("NO_COLOR") == nullptr);
+    color_ = when == "always" || (when == "auto" && isatty(streams_.out) == 1 && isatty(streams_.err) == 1 &&
+                                  std::getenv("NO_COLOR") == nullptr);
 }
 
 bool Terminal::interactive() const {

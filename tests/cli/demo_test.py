@@ -1,8 +1,9 @@
 """The demo: what somebody sees who types one command, with no network and no key."""
 
+import re
 from pathlib import Path
 
-from program import WAITING, ProgramTest, json, shutil, unittest
+from program import WAITING, ProgramTest, json, shutil, subprocess, unittest
 
 REPORT = ("# Orders of the week\n\n| order | amount |\n|---|---|\n| A-1001 | 120.00 |\n| A-1002 | 89.50 |\n"
           "| A-1003 | 240.00 |\n\nTotal: 449.50\n")
@@ -119,6 +120,27 @@ class Demo(ProgramTest):
         if "unshare" in done.err:
             self.skipTest("this system lets nobody take the network away")
         self.assert_status(done, 0)
+
+
+class FirstSteps(ProgramTest):
+    """What docs/start.md tells to type."""
+
+    def typed(self, commands: str):
+        env = self.env | {"PATH": f"{Path(self.program).parent}:/usr/bin:/bin"}
+        return subprocess.run(["sh", "-c", commands], env=env, cwd=self.root, text=True, capture_output=True,
+                              stdin=subprocess.DEVNULL, check=False, timeout=60)
+
+    def test_each_step(self):
+        page = Path(__file__).resolve().parents[2] / "docs" / "start.md"
+        blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+        begin = next(block for block in blocks if "assent run" in block)
+        steps = next(block for block in blocks if "assent pending" in block)
+        self.assertEqual(self.typed(begin).returncode, WAITING)
+        [held] = json.loads(self.typed("assent pending --json").stdout)
+        for line in steps.replace(" ID", " " + held["id"]).splitlines():
+            done = self.typed(line)
+            self.assertEqual((done.returncode, done.stderr.count("assent:")), (0, 0), (line, done))
+        self.assertEqual((self.root / "work" / "note.txt").read_text(), "hello\n")
 
 
 if __name__ == "__main__":

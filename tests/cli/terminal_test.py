@@ -140,7 +140,7 @@ class Answers(Asked):
 
     def test_a_list_of_answers_goes_before_the_person(self):
         with self.ask(write("a.txt", "a"), shell("touch ran", "c2"), options=("--answers", "approve")) as screen:
-            screen.expect("waits")
+            screen.expect("A person is needed")
             self.assertEqual(screen.end(), WAITING)
 
     def test_no_question_with_json_or_without_a_terminal(self):
