@@ -78,6 +78,9 @@ Result<void> Context::open_store() {
         options.read_only = true;
         path.resize(path.size() - read_only.size());
     }
+    if (path.contains('?')) {
+        return Failure{FailureKind::usage, "the only setting a database takes is ?mode=ro, not " + url};
+    }
     std::error_code error;
     db_path_ = fs::absolute(path, error);
     auto opened = SqliteCheckpointer::open(db_path_.string(), options);

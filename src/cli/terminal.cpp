@@ -80,7 +80,7 @@ int Terminal::fail(const Failure& failure, std::string_view more_json) const {
         if (!more_json.empty()) text = text.substr(0, text.size() - 1) + ", " + std::string(more_json) + "}";
         out(JsonObject().raw("error", text).str());
     } else {
-        write_all(streams_.err, "assent: " + safe_to_show(failure.message, Lines::keep).text + "\n");
+        write_all(streams_.err, "assent: " + safe_to_show(failure.message).text + "\n");
     }
     return failure.kind == FailureKind::usage ? exit_usage : exit_failed;
 }

@@ -180,6 +180,11 @@ class Json(ProgramTest):
         self.assert_fails(["pending", "--after", "x"], "usage", "--after")
         self.assert_fails(["pending", "--thread", "x"], "unknown_thread", "x")
 
+    def test_a_page_has_a_hundred(self):
+        ids = self.waiting(*[shell("true", f"c{i}") for i in range(102)])
+        self.assertEqual(len(ids), 100)
+        self.assertEqual(len(self.ok("pending", "--after", ids[-1], "--json").json), 2)
+
     def test_nothing_is_there(self):
         self.assertEqual(self.pending(), [])
         self.assertEqual(self.ok("threads", "--json").json, [])
@@ -259,6 +264,7 @@ class Options(ProgramTest):
                             (["run", "x", "--model", "gpt"], "--model"), (["run", "x", "--max-turns", "x"], "--max-turns"),
                             (["run", "x", "--max-turns", "99999999999"], "--max-turns"),
                             (["pending", "--db", "file.db"], "--db"), (["pending", "--db", "sqlite:"], "--db"),
+                            (["pending", "--db", "sqlite:x.db?mode=rw"], "?mode=ro"),
                             (["resolve", "x"], "--done"), (["resolve", "x", "--done", "--retry"], "--done"),
                             (["respond", "x"], "--message"), (["edit", "x"], "--set"),
                             (["edit", "x", "--set", "a=1", "--args", "{}"], "--set")):
@@ -350,6 +356,12 @@ class Errors(ProgramTest):
         for args in (["show", "\x1b[2Jx"], ["resume", "\x1b[2Jx"], ["\x1b[2Jx"], ["run", "x", "--model", "\x1b[2Jx"]):
             done = self.assent(*args)
             self.assertNotIn("\x1b", done.err)
+
+    def test_an_error_is_one_line(self):
+        for args in (["show", "a\nb"], ["resume", "a\nb"], ["a\nb"], ["run", "x", "--model", "a\nb"],
+                     [*self.run_args(), "--allow", "a\nb"], ["edit", "x", "--set", "a\nb"]):
+            with self.subTest(args):
+                self.assertEqual(len(self.assent(*args).err.splitlines()), 1)
 
 
 if __name__ == "__main__":
