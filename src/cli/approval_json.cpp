@@ -3,6 +3,8 @@
 #include "base/sha256.hpp"
 #include "base/time_text.hpp"
 
+#include <algorithm>
+
 namespace assent::cli {
 namespace {
 
@@ -33,7 +35,9 @@ JsonObject approval_json(const Approval& approval) {
         json.null("tool_call_id");
     }
     json.text_or_null("interrupt_id", approval.question.interrupt_id).raw("arguments", approval.arguments);
-    if (!approval.arguments_raw.empty()) json.text("arguments_raw", approval.arguments_raw);
+    const auto& exact = approval.arguments_raw.empty() ? approval.arguments : approval.arguments_raw;
+    const bool shown_otherwise = std::any_of(exact.begin(), exact.end(), breaks_line);
+    if (!approval.arguments_raw.empty() || shown_otherwise) json.text("arguments_raw", exact);
     json.text("arguments_sha256", hex(sha256(approval.arguments))).text("digest", approval.digest);
     json.raw("payload", approval.question.payload)
         .text("guard", approval.guard)
