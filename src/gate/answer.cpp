@@ -251,6 +251,22 @@ Result<AnswerResult> Approvals::resolve_found(const Approval& approval, Resoluti
     }
     ThreadSession session(checkpointer_, approval.thread, clock_, random_);
     if (auto known = session.refresh(); !known) return known.failure();
+    std::string words = repaired_utf8(text);
+    if (words.empty() && how == Resolution::done) words = "A person says that this call ran to its end.";
+    if (words.empty() && how == Resolution::fail) words = "A person says that this call failed.";
+    if (approval.state != ApprovalState::open) {
+        bool same = false;
+        auto walked = walk_thread(checkpointer_, approval.thread,
+                                  [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
+                                      const auto* before = std::get_if<journal::Resolved>(&event);
+                                      if (before == nullptr || before->number != approval.number) return;
+                                      same = before->how == how && before->text == words &&
+                                             before->by == repaired_utf8(reviewer.name);
+                                  });
+        if (!walked) return walked.failure();
+        if (same) return AnswerResult{.status = AnswerResult::Status::already, .approval = approval};
+        return conflict(approval, false);
+    }
     const auto* call = session.state().find_attempt(approval.attempt);
     if (how == Resolution::retry && call != nullptr) {
         const auto& process = call->attempts.back().process;
@@ -259,15 +275,6 @@ Result<AnswerResult> Approvals::resolve_found(const Approval& approval, Resoluti
                                          " that started the call still lives; end it before a retry");
         }
     }
-    if (approval.state != ApprovalState::open) {
-        const auto* ask = session.state().find_ask(approval.number);
-        const bool same = ask != nullptr && ask->resolution == how && ask->decided_by == reviewer.name;
-        if (same) return AnswerResult{.status = AnswerResult::Status::already, .approval = approval};
-        return conflict(approval, false);
-    }
-    std::string words = repaired_utf8(text);
-    if (words.empty() && how == Resolution::done) words = "A person says that this call ran to its end.";
-    if (words.empty() && how == Resolution::fail) words = "A person says that this call failed.";
     Change change{.events = {journal::Resolved{.number = approval.number,
                                                .call = {approval.turn, approval.position},
                                                .how = how,
