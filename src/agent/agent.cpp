@@ -3,6 +3,7 @@
 
 #include "agent/run.hpp"
 #include "base/sha256.hpp"
+#include "gate/answering.hpp"
 
 namespace assent {
 namespace {
@@ -82,6 +83,41 @@ public:
                 .interrupts = gate->open(),
                 .failure = std::move(failure)};
     }
+    // What came of each answer stands in `came_of` in the order given: those that were refused before the
+    // gate saw them keep their places.
+    Run resume(const Answers& answers, std::vector<AnswerResult>& came_of, const std::stop_token& stop) {
+        std::vector<GivenAnswer> given;
+        std::vector<std::size_t> places;
+        for (const auto& [id, answer] : answers) {
+            auto read = read_given(id, answer);
+            if (!read) return failed(read.failure());
+            if (auto* refused = std::get_if<AnswerResult>(&*read)) {
+                came_of.push_back(std::move(*refused));
+                continue;
+            }
+            places.push_back(came_of.size());
+            came_of.emplace_back();
+            given.push_back(std::get<GivenAnswer>(std::move(*read)));
+        }
+        std::vector<AnswerResult> came;
+        auto taken = gate->resume(given, reviewer, came);
+        for (std::size_t i = 0; i < came.size(); ++i) came_of[places[i]] = std::move(came[i]);
+        return taken ? go(stop) : failed(taken.failure());
+    }
+
+    Result<std::variant<GivenAnswer, AnswerResult>> read_given(const std::string& id, const Answer& answer) {
+        using Given = std::variant<GivenAnswer, AnswerResult>;
+        auto approval = approvals().find(id, options.thread_id);
+        if (!approval) {
+            if (auto known = told_of_missing(approval.failure())) return Given(std::move(*known));
+            return approval.failure();
+        }
+        if (answer.decision()) return Given(GivenAnswer{std::move(approval).value(), *answer.decision()});
+        auto read = read_answer_json(*approval, answer.json());
+        if (auto* refused = std::get_if<AnswerResult>(&read)) return Given(std::move(*refused));
+        return Given(GivenAnswer{std::move(approval).value(), std::get<Decision>(std::move(read))});
+    }
+
     Run go(const std::stop_token& stop) { return RunLoop(options, *gate, told, stop).go(); }
 
     AgentOptions options;
@@ -108,19 +144,7 @@ Run Agent::resume(const Answers& answers, const std::stop_token& stop) {
     if (!known) return impl_->failed(known.failure());
     if (!*known) return impl_->failed({FailureKind::unknown_thread, "no thread is called " + thread_id()});
     std::vector<AnswerResult> told;
-    auto approvals = impl_->approvals();
-    for (const auto& [id, answer] : answers) {
-        auto result = answer.decision() ? approvals.answer(id, *answer.decision(), impl_->reviewer, thread_id())
-                                        : approvals.answer_json(id, answer.json(), impl_->reviewer, thread_id());
-        if (!result) {
-            auto run = impl_->failed(result.failure());
-            run.answers = std::move(told);
-            return run;
-        }
-        told.push_back(std::move(result).value());
-    }
-    auto taken = impl_->gate->resume();
-    auto run = taken ? impl_->go(stop) : impl_->failed(taken.failure());
+    auto run = impl_->resume(answers, told, stop);
     run.answers = std::move(told);
     return run;
 }

@@ -48,24 +48,22 @@ Result<Decision> decision_of(DecisionKind kind, const AnswerOptions& options) {
     return decision;
 }
 
-int show(const Context& context, const Result<AnswerResult>& result, std::string_view verb) {
+int show(const Context& context, const Result<AnswerResult>& result, std::string_view decision) {
     const auto& terminal = context.terminal;
     if (!result) return terminal.fail(result.failure());
     const bool counts =
         result->status == AnswerResult::Status::decided || result->status == AnswerResult::Status::already;
     if (!counts) return terminal.fail(failure_of(*result), conflict_members(*result));
     if (terminal.json) {
-        terminal.out(answer_json(*result).str());
+        terminal.out(answer_json(*result, decision).str());
         return exit_done;
     }
     const bool already = result->status == AnswerResult::Status::already;
     terminal.out(result->approval.id + (already ? " was already " : " ") +
                  std::string(to_string(result->approval.state)));
     if (result->still_judged) terminal.note("recorded; the edited call is judged again before it runs");
-    if (verb != "deny" || !already) {
-        terminal.note("the thread goes on with: assent" + context.db_option() + " resume " +
-                      shell_word(result->approval.thread));
-    }
+    terminal.note("the thread goes on with: assent" + context.db_option() + " resume " +
+                  shell_word(result->approval.thread));
     return exit_done;
 }
 
@@ -87,7 +85,8 @@ int resolve_command(Context& context, const ResolveOptions& options) {
     if (auto opened = context.open_store(); !opened) return context.terminal.fail(opened.failure());
     const auto how = options.done ? Resolution::done : options.retry ? Resolution::retry : Resolution::fail;
     const auto text = options.done.value_or(options.fail.value_or(""));
-    return show(context, context.approvals().resolve(options.id, how, text, current_user(), options.thread), "resolve");
+    return show(context, context.approvals().resolve(options.id, how, text, current_user(), options.thread),
+                to_string(how));
 }
 
 int abort_command(Context& context, const std::string& thread, const std::string& reason) {

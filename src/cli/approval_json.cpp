@@ -3,6 +3,8 @@
 #include "base/sha256.hpp"
 #include "base/time_text.hpp"
 
+#include <algorithm>
+
 namespace assent::cli {
 namespace {
 
@@ -33,7 +35,9 @@ JsonObject approval_json(const Approval& approval) {
         json.null("tool_call_id");
     }
     json.text_or_null("interrupt_id", approval.question.interrupt_id).raw("arguments", approval.arguments);
-    if (!approval.arguments_raw.empty()) json.text("arguments_raw", approval.arguments_raw);
+    const auto& exact = approval.arguments_raw.empty() ? approval.arguments : approval.arguments_raw;
+    const bool shown_otherwise = std::any_of(exact.begin(), exact.end(), breaks_line);
+    if (!approval.arguments_raw.empty() || shown_otherwise) json.text("arguments_raw", exact);
     json.text("arguments_sha256", hex(sha256(approval.arguments))).text("digest", approval.digest);
     json.raw("payload", approval.question.payload)
         .text("guard", approval.guard)
@@ -56,12 +60,12 @@ JsonObject approval_json(const Approval& approval) {
     return json;
 }
 
-JsonObject answer_json(const AnswerResult& result) {
+JsonObject answer_json(const AnswerResult& result, std::string_view decision) {
     const auto& approval = result.approval;
     JsonObject json;
     json.text("id", approval.id).text("state", to_string(approval.state));
     json.boolean("already", result.status == AnswerResult::Status::already);
-    json.text_or_null("decision", approval.decision ? to_string(*approval.decision) : std::string_view());
+    json.text("decision", approval.decision ? to_string(*approval.decision) : decision);
     json.text_or_null("decided_by", approval.decided_by).time("decided_at", approval.decided_at);
     if (result.still_judged) json.boolean("still_judged", true);
     return json;

@@ -10,7 +10,8 @@
 namespace assent::cli {
 
 [[nodiscard]] JsonObject approval_json(const Approval& approval);
-[[nodiscard]] JsonObject answer_json(const AnswerResult& result);
+/// `decision`: its word where the approval has none of its own (a resolution).
+[[nodiscard]] JsonObject answer_json(const AnswerResult& result, std::string_view decision);
 [[nodiscard]] JsonObject call_json(const CallReport& call);
 [[nodiscard]] JsonObject run_json(const Run& run);
 [[nodiscard]] std::string message_json(const Message& message);

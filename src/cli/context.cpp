@@ -55,6 +55,7 @@ Reviewer current_user() {
 }
 
 Result<void> Context::open_store() {
+    if (store_ != nullptr) return {};
     std::string url = db_url;
     if (url.empty()) {
         if (auto made = make_private_folder(state_folder()); !made) return made;
@@ -76,6 +77,9 @@ Result<void> Context::open_store() {
     if (path.ends_with(read_only)) {
         options.read_only = true;
         path.resize(path.size() - read_only.size());
+    }
+    if (path.contains('?')) {
+        return Failure{FailureKind::usage, "the only setting a database takes is ?mode=ro, not " + url};
     }
     std::error_code error;
     db_path_ = fs::absolute(path, error);

@@ -26,7 +26,7 @@ public:
     Terminal terminal;
     std::string db_url;  ///< As given; empty: the default.
 
-    /// Opens the store of `--db`. Failure kinds usage and database.
+    /// Opens the store of `--db` unless it is open. Failure kinds usage and database.
     Result<void> open_store();
     [[nodiscard]] Checkpointer& store() const { return *store_; }
     [[nodiscard]] Approvals approvals() const { return Approvals(*store_); }

@@ -57,6 +57,9 @@ void show_workspace(const Terminal& terminal, const fs::path& workspace) {
 
 int demo_command(Context& context, const RunOptions& given) {
     const auto& terminal = context.terminal;
+    // A demo that cannot begin leaves no folder behind.
+    if (auto answers = read_answers(given.answers); !answers) return terminal.fail(answers.failure());
+    if (auto opened = context.open_store(); !opened) return terminal.fail(opened.failure());
     auto workspace = make_workspace();
     if (!workspace) return terminal.fail(workspace.failure());
     auto options = given;

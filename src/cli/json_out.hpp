@@ -1,4 +1,5 @@
-// JSON for scripts: UTF-8, not ASCII-escaped, stored JSON texts kept byte for byte.
+// JSON for scripts: UTF-8, not ASCII-escaped, on one line; stored JSON texts are kept byte for byte but for
+// line breaks outside of their texts, which become blanks.
 #pragma once
 
 #include <assent/arguments.hpp>
@@ -11,6 +12,8 @@
 #include <vector>
 
 namespace assent::cli {
+
+[[nodiscard]] bool breaks_line(char c);
 
 class JsonObject {
 public:

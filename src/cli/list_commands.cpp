@@ -62,7 +62,7 @@ Result<void> require_thread(const Context& context, const std::string& thread) {
 std::string next_page(const Context& context, const PendingOptions& options, const Approval& last) {
     auto command = "assent" + context.db_option() + " pending";
     if (options.limit != pending_limit_default) command += " --limit " + std::to_string(options.limit);
-    if (!options.thread.empty()) command += " --thread " + safe_to_show(options.thread).text;
+    if (!options.thread.empty()) command += " --thread " + shell_word(safe_to_show(options.thread).text);
     return command + " --after " + last.id;
 }
 

@@ -44,7 +44,8 @@ void refuse_later_commands(CLI::App& app) {
 
 void add_run_options(CLI::App& command, RunOptions& options) {
     command.add_option("--model", options.model, "script:FILE, a JSON file of model turns");
-    command.add_option("--workspace", options.workspace, "folder the tools work in (default: this folder)");
+    command.add_option("--workspace", options.workspace, "folder the tools work in (default: this folder)")
+        ->check(not_empty);
     command.add_option("--ask", options.ask, "tools that ask (names, separated by commas; * for all)")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -95,7 +96,7 @@ public:
         } catch (const CLI::ParseError& error) {
             return wrong_usage(words_of(error));
         }
-        if (!action_) return wrong_usage("give a command");
+        if (!action_) return wrong_usage("give a command, such as demo");
         context_.terminal.set_color(color_);
         return action_();
     }
@@ -136,6 +137,13 @@ private:
         auto* command = app_.add_subcommand(name, description);
         command->callback([this, action = std::move(action)] { action_ = action; });
         return command;
+    }
+
+    // Commands that only look take an open store and tell how long ago things were.
+    int look(const std::function<int()>& command) {
+        if (auto opened = context_.open_store(); !opened) return context_.terminal.fail(opened.failure());
+        pending_.now = show_.now = system_clock().now();
+        return command();
     }
 
     void add_running() {
@@ -204,34 +212,26 @@ private:
     }
 
     void add_listing() {
-        auto* pending = add("pending", "list what waits for people", looking(pending_command, pending_));
+        auto* pending = add("pending", "list what waits for people",
+                            [this] { return look([this] { return pending_command(context_, pending_); }); });
         pending->add_option("--limit", pending_.limit, "how many at most (default 100)");
         pending->add_option("--after", pending_.after, "only those after this id")->check(not_empty);
         pending->add_option("--thread", pending_.thread, "only those of this thread")->check(not_empty);
 
-        auto* show = add("show", "show an approval whole, and the messages before it", looking(show_command, show_));
+        auto* show = add("show", "show an approval whole, and the messages before it",
+                         [this] { return look([this] { return show_command(context_, show_); }); });
         show->add_option("id", show_.id, "the approval's id, or its interrupt_id with --thread")
             ->required()
             ->check(not_empty);
         show->add_option("--thread", show_.thread, "the thread of the approval")->check(not_empty);
-        show->add_flag("--full", show_.full, "also the exact texts and the whole digest");
+        show->add_flag("--full", show_.full, "also the whole digest and the exact texts");
 
-        add("threads", "list the threads", looking(threads_command, threads_));
+        add("threads", "list the threads",
+            [this] { return look([this] { return threads_command(context_, {.now = system_clock().now()}); }); });
         auto* history = add("history", "show everything that happened in a thread", [this] {
-            const auto opened = context_.open_store();
-            return opened ? history_command(context_, history_) : context_.terminal.fail(opened.failure());
+            return look([this] { return history_command(context_, {.thread = run_.thread}); });
         });
-        history->add_option("thread", history_.thread, "the thread")->required()->check(not_empty);
-    }
-
-    // The action of a command that only looks, and tells distances in time.
-    template <class Options>
-    std::function<int()> looking(int (*command)(Context&, const Options&), Options& options) {
-        return [this, command, &options] {
-            if (auto opened = context_.open_store(); !opened) return context_.terminal.fail(opened.failure());
-            options.now = system_clock().now();
-            return command(context_, options);
-        };
+        history->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
     }
 
     CLI::App app_;
@@ -243,8 +243,6 @@ private:
     ResolveOptions resolve_;
     PendingOptions pending_;
     ShowOptions show_;
-    ThreadsOptions threads_;
-    HistoryOptions history_;
     std::string prompt_;
     std::string tool_;
     std::string arguments_;
@@ -255,6 +253,7 @@ private:
 }  // namespace assent::cli
 
 int main(int argc, char** argv) {
+    assent::cli::open_standard_streams();
     try {
         return assent::cli::CommandLine().run(argc, argv);
     } catch (const std::exception& error) {

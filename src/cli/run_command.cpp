@@ -1,7 +1,9 @@
 #include "cli/run_command.hpp"
 
+#include "base/display.hpp"
 #include "cli/approval_json.hpp"
 #include "cli/call_view.hpp"
+#include "cli/review.hpp"
 #include "cli/run_output.hpp"
 
 #include <assent/clock.hpp>
@@ -140,36 +142,29 @@ Result<Conversation::Taken> Conversation::ask_list(const Approval& approval) {
 }
 
 Result<Conversation::Taken> Conversation::ask_person(const Approval& approval) {
-    if (input_ended_) return Taken::later;
     const auto outcome =
         review(approval, context_.terminal, {.wake_fd = signals_.wake_fd(), .now = system_clock().now()});
     if (std::holds_alternative<ReviewInterrupted>(outcome)) return Taken::interrupted;
-    if (const auto* later = std::get_if<ReviewLater>(&outcome)) {
-        input_ended_ = later->input_ended;
-        return Taken::later;
-    }
-    if (const auto* resolution = std::get_if<ReviewResolution>(&outcome)) return resolve(approval, *resolution);
-    return give(approval, std::get<Decision>(outcome));
-}
-
-Result<Conversation::Taken> Conversation::resolve(const Approval& approval, const ReviewResolution& resolution) {
+    if (const auto* later = std::get_if<ReviewLater>(&outcome))
+        return later->input_ended ? Taken::interrupted : Taken::later;
+    if (const auto* decision = std::get_if<Decision>(&outcome)) return give(approval, *decision);
+    const auto& resolution = std::get<ReviewResolution>(outcome);
     auto result = context_.approvals().resolve(approval.id, resolution.how, resolution.text, current_user());
     if (!result) return result.failure();
-    return taken(*result, approval, to_string(resolution.how));
+    return taken(*result, to_string(resolution.how));
 }
 
 Result<Conversation::Taken> Conversation::give(const Approval& approval, const Decision& decision) {
     auto result = context_.approvals().answer(approval.id, decision, current_user());
     if (!result) return result.failure();
-    return taken(*result, approval, to_string(decision.kind));
+    return taken(*result, to_string(decision.kind));
 }
 
-Result<Conversation::Taken> Conversation::taken(const AnswerResult& result, const Approval& approval,
-                                                std::string_view what) {
+Result<Conversation::Taken> Conversation::taken(const AnswerResult& result, std::string_view answer) {
     switch (result.status) {
         case AnswerResult::Status::decided:
         case AnswerResult::Status::already:
-            context_.terminal.note("• " + approval.id + " " + std::string(what));
+            context_.terminal.note("• " + result.approval.id + " " + std::string(answer));
             return Taken::answered;
         case AnswerResult::Status::conflict:
         case AnswerResult::Status::expired:
@@ -178,7 +173,7 @@ Result<Conversation::Taken> Conversation::taken(const AnswerResult& result, cons
             return Taken::answered;
         case AnswerResult::Status::refused:
             if (!answers_.empty()) return failure_of(result);
-            context_.terminal.note(result.message);
+            context_.terminal.prompt("\n" + safe_to_show(result.message).text + "\n");
             return Taken::again;
         default:
             return failure_of(result);

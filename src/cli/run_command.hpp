@@ -3,7 +3,6 @@
 
 #include "cli/answers_list.hpp"
 #include "cli/context.hpp"
-#include "cli/review.hpp"
 #include "cli/settings.hpp"
 #include "cli/signals.hpp"
 
@@ -38,9 +37,7 @@ private:
     Result<Taken> ask_list(const Approval& approval);
     Result<Taken> ask_person(const Approval& approval);
     Result<Taken> give(const Approval& approval, const Decision& decision);
-    Result<Taken> resolve(const Approval& approval, const ReviewResolution& resolution);
-    /// What came of it, told.
-    Result<Taken> taken(const AnswerResult& result, const Approval& approval, std::string_view what);
+    Result<Taken> taken(const AnswerResult& result, std::string_view answer);
 
     Context& context_;
     Agent& agent_;
@@ -49,7 +46,6 @@ private:
     std::size_t next_answer_ = 0;
     bool full_questions_;
     std::vector<std::string> later_;
-    bool input_ended_ = false;
 };
 
 }  // namespace assent::cli

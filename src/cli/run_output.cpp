@@ -78,16 +78,29 @@ void show_text(const Context& context, const AgentEvent& event) {
     }
 }
 
-// What is open, and how it is answered.
+// What is open, and what to type about it; the first of them stands for all.
 void tell_open(const Context& context, const Run& run) {
-    if (!context.durable()) return;
+    const auto& terminal = context.terminal;
+    if (!context.durable()) {
+        terminal.note("a person is needed, but this database ends with the program: use --db sqlite:PATH");
+        return;
+    }
+    const auto command = "assent" + context.db_option();
+    terminal.note("\nA person is needed:");
     for (const auto& approval : run.interrupts) {
         const bool unknown = approval.kind == ApprovalKind::unknown;
-        context.terminal.note(approval.id + "  " + safe_to_show(approval.tool).text +
-                              (unknown ? "  outcome unknown: " : "  waits: ") + "assent" + context.db_option() +
-                              " show " + approval.id + ", then " +
-                              (unknown ? "resolve" : "approve, deny, edit or respond") + " " + approval.id);
+        terminal.note("  " + approval.id + "  " + safe_to_show(approval.tool).text +
+                      (unknown ? ", whose outcome is unknown" : ""));
     }
+    if (!run.interrupts.empty()) {
+        const auto& first = run.interrupts.front();
+        const bool unknown = first.kind == ApprovalKind::unknown;
+        terminal.note("look at it:  " + command + " show " + first.id);
+        terminal.note("answer it:   " + command +
+                      (unknown ? " resolve " + first.id + " --done (or --retry, --fail)"
+                               : " approve " + first.id + " (or deny, edit, respond)"));
+    }
+    terminal.note("then go on:  " + command + " resume " + shell_word(run.thread));
 }
 
 // Tells a failure, which the result line holds already with --json; the exit status.
@@ -130,8 +143,6 @@ int show_result(const Context& context, const Run& run) {
             return finished(terminal, run, exit_done);
         case RunStatus::waiting:
             tell_open(context, run);
-            terminal.note(context.durable() ? "then go on: " + go_on
-                                            : "this database ends with the program: nothing can be answered later");
             return finished(terminal, run, exit_waiting);
         case RunStatus::aborted:
             return exit_failed;

@@ -40,19 +40,24 @@ bool holds(const fs::path& folder, const fs::path& inner) {
     return !relative.empty() && *relative.begin() != "..";
 }
 
-// The agent must not reach what decides about it.
-Result<void> check_outside(const Context& context, const fs::path& workspace) {
+// The agent must not reach what decides about it, nor a link that leads there.
+bool reaches(const fs::path& workspace, const fs::path& what) {
     std::error_code error;
-    const auto refuse = [&](const std::string& what, const fs::path& where) {
-        return Failure{FailureKind::usage, "the workspace " + workspace.string() + " contains " + what + " " +
-                                               where.string() + "; choose another with --workspace"};
+    const auto link = fs::weakly_canonical(what.parent_path(), error) / what.filename();
+    return holds(workspace, fs::weakly_canonical(what, error)) || holds(workspace, link);
+}
+
+Result<void> check_outside(const Context& context, const fs::path& workspace) {
+    const auto refuse = [&](const std::string& how, const fs::path& what) {
+        return Failure{FailureKind::usage, "the workspace " + workspace.string() + how + what.string() +
+                                               "; choose another with --workspace"};
     };
-    if (!context.db_path().empty()) {
-        const auto db = fs::weakly_canonical(context.db_path(), error);
-        if (holds(workspace, db)) return refuse("the database", db);
-    }
-    const auto config = fs::weakly_canonical(config_folder(), error);
-    if (holds(workspace, config)) return refuse("the configuration", config);
+    if (!context.db_path().empty() && reaches(workspace, context.db_path()))
+        return refuse(" contains the database ", context.db_path());
+    const auto config = config_folder();
+    std::error_code error;
+    if (reaches(workspace, config)) return refuse(" contains the configuration ", config);
+    if (holds(fs::weakly_canonical(config, error), workspace)) return refuse(" is part of the configuration ", config);
     return {};
 }
 

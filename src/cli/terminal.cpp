@@ -3,6 +3,7 @@
 #include "base/display.hpp"
 #include "cli/json_out.hpp"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -46,7 +47,8 @@ std::string_view code(Style style) {
 }  // namespace
 
 void Terminal::set_color(const std::string& when) {
-    color_ = when == "always" || (when == "auto" && isatty(streams_.out) == 1 && std::getenv("NO_COLOR") == nullptr);
+    color_ = when == "always" || (when == "auto" && isatty(streams_.out) == 1 && isatty(streams_.err) == 1 &&
+                                  std::getenv("NO_COLOR") == nullptr);
 }
 
 bool Terminal::interactive() const {
@@ -78,9 +80,16 @@ int Terminal::fail(const Failure& failure, std::string_view more_json) const {
         if (!more_json.empty()) text = text.substr(0, text.size() - 1) + ", " + std::string(more_json) + "}";
         out(JsonObject().raw("error", text).str());
     } else {
-        write_all(streams_.err, "assent: " + safe_to_show(failure.message, Lines::keep).text + "\n");
+        write_all(streams_.err, "assent: " + safe_to_show(failure.message).text + "\n");
     }
     return failure.kind == FailureKind::usage ? exit_usage : exit_failed;
+}
+
+void open_standard_streams() {
+    // The lowest free number is given: after the streams nothing is left to fill.
+    int fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR);
+    if (fd > STDERR_FILENO) close(fd);
 }
 
 std::string Terminal::styled(Style style, std::string_view text) const {

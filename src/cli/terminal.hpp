@@ -33,8 +33,8 @@ public:
     explicit Terminal(Streams streams) : streams_(streams) {}
     [[nodiscard]] const Streams& streams() const noexcept { return streams_; }
 
-    /// `when`: auto, always or never. Colours in `auto` only if standard output is a terminal and
-    /// NO_COLOR is not set.
+    /// `when`: auto, always or never. Colours in `auto` only if standard output and error are terminals
+    /// and NO_COLOR is not set.
     void set_color(const std::string& when);
     [[nodiscard]] bool color() const noexcept { return color_; }
     /// True if a person can be asked: standard input and error are terminals and no JSON is wanted.
@@ -56,5 +56,9 @@ private:
     Streams streams_;
     bool color_ = false;
 };
+
+/// Puts /dev/null in the place of each standard stream that is closed, so that nothing else that is
+/// opened gets its number and, with it, what is meant for people.
+void open_standard_streams();
 
 }  // namespace assent::cli

@@ -76,15 +76,6 @@ Approval after(Approval approval, const Answered& answered, UnixMillis at) {
     return approval;
 }
 
-// Not found and ambiguous are answers here, not failures.
-std::optional<AnswerResult> answer_for(const Failure& failure) {
-    if (failure.kind == FailureKind::not_found)
-        return AnswerResult{.status = AnswerResult::Status::not_found, .message = failure.message};
-    if (failure.kind == FailureKind::ambiguous)
-        return AnswerResult{.status = AnswerResult::Status::ambiguous, .message = failure.message};
-    return std::nullopt;
-}
-
 // The schema that edited arguments must fit: of the asked tool, or of another tool of the agent.
 Result<std::string> schema_digest_for(ThreadSession& session, const Approval& approval, const std::string& tool) {
     if (tool == approval.tool) return approval.schema;
@@ -120,7 +111,30 @@ Result<Arguments> edited_arguments(Checkpointer& store, ThreadSession& session, 
     return arguments;
 }
 
+// What the giver of this answer is told when the approval was decided before.
+Result<AnswerResult> told(Checkpointer& store, const Approval& stands, const Answered& answered, bool lost_race) {
+    std::string before;
+    auto walked = walk_thread(store, stands.thread,
+                              [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
+                                  const auto* other = std::get_if<Answered>(&event);
+                                  if (other != nullptr && other->number == stands.number) before = other->answer;
+                              });
+    if (!walked) return walked.failure();
+    if (before == answered.answer && stands.decided_by == answered.by) {
+        return AnswerResult{.status = AnswerResult::Status::already, .approval = stands, .lost_race = lost_race};
+    }
+    return conflict(stands, lost_race);
+}
+
 }  // namespace
+
+std::optional<AnswerResult> told_of_missing(const Failure& failure) {
+    if (failure.kind == FailureKind::not_found)
+        return AnswerResult{.status = AnswerResult::Status::not_found, .message = failure.message};
+    if (failure.kind == FailureKind::ambiguous)
+        return AnswerResult{.status = AnswerResult::Status::ambiguous, .message = failure.message};
+    return std::nullopt;
+}
 
 std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json) {
     if (approval.question.style != Style::rules) {
@@ -185,30 +199,11 @@ AnswerResult decided(const Approval& approval, const Answered& answered, UnixMil
             .still_judged = answered.decision == DecisionKind::edit};
 }
 
-namespace {
-
-// The approval is decided already: the same answer again is no conflict.
-Result<AnswerResult> told_of_decided(Checkpointer& store, const Approval& stands, const Answered& answered, bool lost_race) {
-    std::string before;
-    auto walked = walk_thread(store, stands.thread,
-                              [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
-                                  const auto* other = std::get_if<Answered>(&event);
-                                  if (other != nullptr && other->number == stands.number) before = other->answer;
-                              });
-    if (!walked) return walked.failure();
-    if (before == answered.answer && stands.decided_by == answered.by) {
-        return AnswerResult{.status = AnswerResult::Status::already, .approval = stands, .lost_race = lost_race};
-    }
-    return conflict(stands, lost_race);
-}
-
-}  // namespace
-
 Result<AnswerResult> Approvals::answer(const std::string& id, const Decision& decision, const Reviewer& reviewer,
                                        const std::string& thread) {
     auto approval = find(id, thread);
     if (approval) return answer_found(*approval, decision, reviewer);
-    if (auto known = answer_for(approval.failure())) return std::move(*known);
+    if (auto known = told_of_missing(approval.failure())) return std::move(*known);
     return approval.failure();
 }
 
@@ -216,11 +211,11 @@ Result<AnswerResult> Approvals::answer_json(const std::string& id, std::string_v
                                             const std::string& thread) {
     auto approval = find(id, thread);
     if (!approval) {
-        if (auto known = answer_for(approval.failure())) return std::move(*known);
+        if (auto known = told_of_missing(approval.failure())) return std::move(*known);
         return approval.failure();
     }
     auto read = read_answer_json(*approval, json);
-    if (auto* told = std::get_if<AnswerResult>(&read)) return std::move(*told);
+    if (auto* refusal = std::get_if<AnswerResult>(&read)) return std::move(*refusal);
     return answer_found(*approval, std::get<Decision>(read), reviewer);
 }
 
@@ -228,9 +223,9 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
                                              const Reviewer& reviewer) {
     auto checked = check_answer(checkpointer_, clock_, random_, approval, decision, reviewer);
     if (!checked) return checked.failure();
-    if (auto* told = std::get_if<AnswerResult>(&*checked)) return std::move(*told);
+    if (auto* already_told = std::get_if<AnswerResult>(&*checked)) return std::move(*already_told);
     const auto& answered = std::get<Answered>(*checked);
-    if (approval.state != ApprovalState::open) return told_of_decided(checkpointer_, approval, answered, false);
+    if (approval.state != ApprovalState::open) return told(checkpointer_, approval, answered, false);
 
     ThreadSession session(checkpointer_, approval.thread, clock_, random_);
     Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false, .closes = {approval.number}};
@@ -257,7 +252,7 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
         case AppendStatus::closed: {
             auto now = find(approval.id);
             if (!now) return now.failure();
-            return told_of_decided(checkpointer_, *now, answered, true);
+            return told(checkpointer_, *now, answered, true);
         }
         default:
             return Failure{FailureKind::database, "the store refused the answer; try again"};
@@ -268,7 +263,7 @@ Result<AnswerResult> Approvals::resolve(const std::string& id, Resolution how, s
                                         const Reviewer& reviewer, const std::string& thread) {
     auto approval = find(id, thread);
     if (approval) return resolve_found(*approval, how, text, reviewer);
-    if (auto known = answer_for(approval.failure())) return std::move(*known);
+    if (auto known = told_of_missing(approval.failure())) return std::move(*known);
     return approval.failure();
 }
 
@@ -279,6 +274,22 @@ Result<AnswerResult> Approvals::resolve_found(const Approval& approval, Resoluti
     }
     ThreadSession session(checkpointer_, approval.thread, clock_, random_);
     if (auto known = session.refresh(); !known) return known.failure();
+    std::string words = repaired_utf8(text);
+    if (words.empty() && how == Resolution::done) words = "A person says that this call ran to its end.";
+    if (words.empty() && how == Resolution::fail) words = "A person says that this call failed.";
+    if (approval.state != ApprovalState::open) {
+        bool same = false;
+        auto walked = walk_thread(checkpointer_, approval.thread,
+                                  [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
+                                      const auto* before = std::get_if<journal::Resolved>(&event);
+                                      if (before == nullptr || before->number != approval.number) return;
+                                      same = before->how == how && before->text == words &&
+                                             before->by == repaired_utf8(reviewer.name);
+                                  });
+        if (!walked) return walked.failure();
+        if (same) return AnswerResult{.status = AnswerResult::Status::already, .approval = approval};
+        return conflict(approval, false);
+    }
     const auto* call = session.state().find_attempt(approval.attempt);
     if (how == Resolution::retry && call != nullptr) {
         const auto& process = call->attempts.back().process;
@@ -287,15 +298,6 @@ Result<AnswerResult> Approvals::resolve_found(const Approval& approval, Resoluti
                                          " that started the call still lives; end it before a retry");
         }
     }
-    if (approval.state != ApprovalState::open) {
-        const auto* ask = session.state().find_ask(approval.number);
-        const bool same = ask != nullptr && ask->resolution == how && ask->decided_by == reviewer.name;
-        if (same) return AnswerResult{.status = AnswerResult::Status::already, .approval = approval};
-        return conflict(approval, false);
-    }
-    std::string words = repaired_utf8(text);
-    if (words.empty() && how == Resolution::done) words = "A person says that this call ran to its end.";
-    if (words.empty() && how == Resolution::fail) words = "A person says that this call failed.";
     Change change{.events = {journal::Resolved{.number = approval.number,
                                                .call = {approval.turn, approval.position},
                                                .how = how,

@@ -18,6 +18,9 @@ using CheckedAnswer = std::variant<journal::Answered, AnswerResult>;
 Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Random& random, const Approval& approval,
                                    const Decision& decision, const Reviewer& reviewer);
 
+/// An id that is not found or ambiguous is an answer to the person; other failures are none.
+[[nodiscard]] std::optional<AnswerResult> told_of_missing(const Failure& failure);
+
 /// The style's own form as a decision, or why it is refused.
 [[nodiscard]] std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json);
 

@@ -275,10 +275,11 @@ class Lists(ProgramTest):
 class ExactBytes(ProgramTest):
     def test_what_was_shown_is_kept_and_runs(self):
         [odd] = self.waiting(call("write_file", ODD))
-        listed = self.ok("pending", "--json").out
-        self.assertIn(ODD, listed.replace("\\\\", "\\") if ODD not in listed else listed)
+        self.assertIn(ODD.replace("\n", " "), self.ok("pending", "--json").out)
         [approval] = self.pending()
         self.assertEqual(approval["arguments"]["content"], ODD_CONTENT)
+        self.assertEqual(approval["arguments_raw"], ODD)
+        self.assertEqual(approval["arguments_sha256"], hashlib.sha256(ODD.encode()).hexdigest())
         shown = self.ok("show", odd).out
         self.assertIn("zürich 例 😀", shown)
         self.assertNotIn("\u202e", shown)
@@ -289,7 +290,7 @@ class ExactBytes(ProgramTest):
                          ODD)
 
     def test_the_digest_of_the_arguments(self):
-        self.waiting(call("write_file", ODD))
+        self.waiting(call("write_file", ODD.replace("\n", " \t")))
         line = self.ok("pending", "--json").out
         start = line.index('"arguments": ') + len('"arguments": ')
         end = line.index(', "arguments_', start)

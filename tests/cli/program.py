@@ -96,8 +96,9 @@ class Running:
 class Screen:
     """The program on a terminal: what it shows is read, keys are typed."""
 
-    def __init__(self, command: list[str], env: dict[str, str], cwd: Path):
+    def __init__(self, command: list[str], env: dict[str, str], cwd: Path, ahead: str = ""):
         self.master, slave = pty.openpty()
+        os.write(self.master, ahead.encode())  # typed before there is anything to see
 
         def take_terminal():
             os.setsid()
@@ -130,6 +131,12 @@ class Screen:
         before, self.seen = self.shown[self.seen:at + len(text)], at + len(text)
         return before
 
+    def answer(self, question: str, text: str) -> None:
+        """Types a line when `question` and the mark that invites to type are shown."""
+        self.expect(question)
+        self.expect("> ")
+        self.type(text + "\n")
+
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
 
@@ -154,7 +161,7 @@ class Screen:
         if self.master >= 0:
             os.close(self.master)
 
-    def attributes(self) -> list:
+    def modes(self) -> list:
         return termios.tcgetattr(self.master)
 
 
@@ -165,6 +172,13 @@ def wait_until(true: Callable[[], object], what: str) -> None:
         if time.monotonic() > end:
             raise AssertionError(f"{what}: not within {DEADLINE} seconds")
         time.sleep(0.01)
+
+
+def taken(pid: int, number: int) -> bool:
+    """Whether a signal that was sent to the process has been taken by it."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    pending = next(line for line in status.splitlines() if line.startswith("ShdPnd:"))
+    return not int(pending.split()[1], 16) >> (number - 1) & 1
 
 
 def lives(pid: int) -> bool:
@@ -225,8 +239,8 @@ class ProgramTest(unittest.TestCase):
                 stream.close()
 
     @contextlib.contextmanager
-    def screen(self, *args, env: dict | None = None) -> Iterator[Screen]:
-        screen = Screen(self.command(args), self.env | {"TERM": "xterm", **(env or {})}, self.root)
+    def screen(self, *args, env: dict | None = None, ahead: str = "") -> Iterator[Screen]:
+        screen = Screen(self.command(args), self.env | {"TERM": "xterm", **(env or {})}, self.root, ahead)
         try:
             yield screen
         finally:
@@ -314,4 +328,4 @@ class ProgramTest(unittest.TestCase):
 
 
 __all__ = ["DEADLINE", "INTERRUPTED", "WAITING", "Done", "ProgramTest", "Running", "Screen", "call", "json", "lives",
-           "os", "shell", "signal", "subprocess", "turn", "unittest", "wait_until", "write"]
+           "os", "shell", "shutil", "signal", "subprocess", "taken", "turn", "unittest", "wait_until", "write"]

@@ -49,10 +49,10 @@ class Folder:
     def __init__(self, program, turns):
         self.root = Path(tempfile.mkdtemp(prefix="assent-crash-"))
         self.program = program
+        self.started = set()  # process ids of the program itself
         self.workspace = self.root / "workspace"
         self.workspace.mkdir()
         (self.root / "home").mkdir()
-        # The path makes the processes of this folder's tools known in the process table.
         script = json.dumps({"turns": turns}).replace("@", str(self.workspace))
         (self.root / "script.json").write_text(script, encoding="utf-8")
         (self.workspace / "orders.txt").write_text("a\nb\n", encoding="utf-8")
@@ -69,7 +69,7 @@ class Folder:
             **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")},
             **(points or {}),
         }
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [self.program, "--db", f"sqlite:{self.root / 'assent.db'}", "--json", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -78,6 +78,8 @@ class Folder:
             env=environment,
             cwd=self.root,
         )
+        self.started.add(process.pid)
+        return process
 
     @staticmethod
     def end(process, arguments):
@@ -128,18 +130,18 @@ class Folder:
             connection.close()
 
     def tool_processes(self):
-        """Processes of this folder's shell calls."""
-        mark = str(self.workspace).encode()
+        """Processes of this folder's shell calls: what has its path in the process table and is not the
+        program, but also a child of the program that has not become the helper yet."""
+        mark = str(self.root).encode()
         found = []
         for entry in os.listdir("/proc"):
-            if not entry.isdigit():
+            if not entry.isdigit() or int(entry) in self.started:
                 continue
             try:
-                line = Path("/proc", entry, "cmdline").read_bytes()
+                if mark in Path("/proc", entry, "cmdline").read_bytes():
+                    found.append(int(entry))
             except OSError:
-                continue
-            if mark in line and not line.startswith(self.program.encode()):
-                found.append(int(entry))
+                continue  # gone meanwhile
         return found
 
     def wait_until_tools_are_gone(self):

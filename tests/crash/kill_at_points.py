@@ -142,12 +142,16 @@ def main():
     print_table(rows)
     for fault in faults:
         print(f"WRONG: {fault}")
+    verdict = f"{len(faults)} went wrong" if faults else "0 approvals lost, 0 tools run twice"
     print(
-        f"{len(cases)} kills, one at every point: {len(faults)} went wrong; else 0 approvals lost, 0 tools run twice "
-        f"({starts} effects, each once); {time.monotonic() - began:.0f} s"
+        f"{len(cases)} kills, one at every point: {verdict} ({starts} effects of {len(cases) - len(faults)} cases, "
+        f"each once); {time.monotonic() - began:.0f} s"
     )
     return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except Wrong as wrong:
+        sys.exit(f"WRONG: {wrong}")

@@ -42,7 +42,8 @@ class Tally:
         self.lock = threading.Lock()
 
     def missing(self):
-        return {name: count for name, count in self.hits.items() if count < self.options.hits and name != NO_WINDOW}
+        hits = list(self.hits.items())
+        return {name: count for name, count in hits if count < self.options.hits and name != NO_WINDOW}
 
     def enough(self):
         return not self.missing() and sum(self.kills.values()) >= self.options.kills
@@ -182,9 +183,9 @@ def work(worker, tally, program):
             person = go_through(
                 scenario, program, lambda folder: AtRandom(folder, tally, chance), person_of=hasty
             )
-        except Wrong as wrong:
+        except Exception as wrong:  # also what nobody thought of must not end one worker in silence
             with tally.lock:
-                tally.faults.append(str(wrong))
+                tally.faults.append(repr(wrong))
             return
         with tally.lock:
             tally.scenarios[scenario.name] += 1
@@ -230,9 +231,10 @@ def main():
         print(f"WRONG: {fault}")
     if not tally.enough():
         print(f"not hit {options.hits} times: {tally.missing()}")
+    kills = tally.kills
     print(
-        f"{sum(tally.kills.values())} kills ({tally.kills['time']} at a random time, {tally.kills['window']} at a random "
-        f"time in an awaited window), {tally.ended} processes ended by themselves; {dict(tally.scenarios)} brought to "
+        f"{sum(kills.values())} kills ({kills['time']} at a random time, {kills['window']} at a random time in an "
+        f"awaited window), {tally.ended} processes ended by themselves; {dict(tally.scenarios)} brought to "
         f"their end; {tally.sums['effects']} effects, each once; {tally.sums['answers']} answers, none lost "
         f"({tally.sums['counted']} of killed processes); {tally.sums['unknown']} unknown outcomes resolved; "
         f"{time.monotonic() - began:.0f} s"
@@ -241,4 +243,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except Wrong as wrong:
+        sys.exit(f"WRONG: {wrong}")

@@ -266,7 +266,7 @@ TEST_F(Shell, IsCancelledByAStopRequest) {
         EXPECT_EQ(life.next(), "up\n");
         stop.request_stop();
     });
-    const auto end = run("exec 9>life; echo up >&9; echo seen; sleep 1000", stop.get_token());
+    const auto end = run("echo seen; exec 9>life; echo up >&9; sleep 1000", stop.get_token());
     canceller.join();
     ASSERT_TRUE(end.ok());
     EXPECT_TRUE(end->cancelled);

@@ -486,6 +486,16 @@ TEST_P(GateOverStore, AToolThatThrowsIsAFailedCall) {
     EXPECT_EQ(gate.calls()[0].text, "Error: no\\u{1b}[2Jpe");
 }
 
+TEST_P(GateOverStore, AnEmptyIdMeansNoApproval) {
+    guard_->verdicts["pay"] = Verdict::ask;
+    auto gate = this->gate();
+    ASSERT_TRUE(gate->prompt("pay it", "user").ok());
+    ASSERT_TRUE(gate->propose(turn({call("pay")})).ok());
+    ASSERT_TRUE(gate->open()[0].question.interrupt_id.empty());
+    EXPECT_EQ(approvals().answer("", approve(), alice_, "t")->status, AnswerStatus::not_found);
+    EXPECT_EQ(gate->open().size(), 1U);
+}
+
 TEST_P(GateOverStore, ADigestThatIsNotTheApprovalsIsRefused) {
     guard_->verdicts["pay"] = Verdict::ask;
     guard_->question.allowed = {DecisionKind::approve, DecisionKind::deny};

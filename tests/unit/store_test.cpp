@@ -154,6 +154,8 @@ TEST_P(EveryStore, ARefusedFirstAppendMakesNoThread) {
     append.lease = LeaseUse::keep;
     append.fence = 7;
     refused(append, AppendStatus::fenced);
+    append.expected_seq = 3;  // of several reasons the lease is told
+    refused(append, AppendStatus::fenced);
     EXPECT_FALSE(store_->find_thread("fresh")->has_value());
 }
 

@@ -202,7 +202,10 @@ AppendStatus Rows::check(const Append& append, const ThreadHead& head, const std
     const bool owns = append.lease == LeaseUse::keep || append.lease == LeaseUse::give_back;
     if (owns && append.fence != head.fence) return AppendStatus::fenced;
     if (append.expected_seq && *append.expected_seq != head.seq) return AppendStatus::conflict;
-    for (const auto number : append.closes) {
+    for (std::size_t i = 0; i < append.closes.size(); ++i) {
+        const auto number = append.closes[i];
+        const auto earlier = append.closes.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::find(append.closes.begin(), earlier, number) != earlier) return AppendStatus::closed;
         auto query = database_.query("SELECT deadline FROM approval WHERE no = ? AND thread = ?");
         query->bind(number).bind(head.no);
         if (!query->step()) return AppendStatus::closed;

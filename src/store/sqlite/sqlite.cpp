@@ -75,7 +75,7 @@ public:
         connect();
         auto migrated = sqlite::migrate(*database_, path_, options_.read_only);
         if (!migrated || options_.read_only) return migrated;
-        database_->execute("PRAGMA journal_mode = WAL");
+        use_write_ahead_log();
         return fresh ? migrated : open_locks();
     }
 
@@ -128,6 +128,18 @@ private:
         database_->execute(
             "PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
             "PRAGMA wal_autocheckpoint = 4000");
+    }
+
+    // SQLite does not call its busy handler here, and two processes may set up one database at once.
+    void use_write_ahead_log() {
+        for (std::int64_t tries = 0;; ++tries) {
+            try {
+                return database_->execute("PRAGMA journal_mode = WAL");
+            } catch (const Error& error) {
+                if ((error.code() & 0xff) != SQLITE_BUSY || tries >= options_.busy_ms) throw;
+                sqlite3_sleep(1);
+            }
+        }
     }
 
     Result<void> open_locks() {
@@ -248,7 +260,7 @@ Result<std::unique_ptr<SqliteCheckpointer>> SqliteCheckpointer::open(const std::
 }
 
 SqliteCheckpointer::SqliteCheckpointer(const std::string& path, const SqliteOptions& options) {
-    auto opened = open(path, options);
+    auto opened = SqliteCheckpointer::open(path, options);
     if (!opened) throw std::runtime_error(opened.failure().message);
     store_ = std::move(opened.value()->store_);
 }
