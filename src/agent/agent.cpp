@@ -83,26 +83,33 @@ public:
                 .interrupts = gate->open(),
                 .failure = std::move(failure)};
     }
-    // What came of each answer stands in `came_of` in the order given: those that were refused before the
-    // gate saw them keep their places.
+
+    // What came of each answer stands in `came_of` in the order given, also of those that were refused before
+    // the gate saw them; of an answer that a failure overtook there is nothing.
     Run resume(const Answers& answers, std::vector<AnswerResult>& came_of, const std::stop_token& stop) {
         std::vector<GivenAnswer> given;
-        std::vector<std::size_t> places;
+        std::vector<std::optional<AnswerResult>> known;
         for (const auto& [id, answer] : answers) {
             auto read = read_given(id, answer);
             if (!read) return failed(read.failure());
             if (auto* refused = std::get_if<AnswerResult>(&*read)) {
-                came_of.push_back(std::move(*refused));
+                known.emplace_back(std::move(*refused));
                 continue;
             }
-            places.push_back(came_of.size());
-            came_of.emplace_back();
+            known.emplace_back();
             given.push_back(std::get<GivenAnswer>(std::move(*read)));
         }
         std::vector<AnswerResult> came;
         auto taken = gate->resume(given, reviewer, came);
-        for (std::size_t i = 0; i < came.size(); ++i) came_of[places[i]] = std::move(came[i]);
-        return taken ? go(stop) : failed(taken.failure());
+        auto next = came.begin();
+        for (auto& result : known) {
+            if (!result && next == came.end()) break;
+            came_of.push_back(result ? std::move(*result) : std::move(*next++));
+        }
+        if (taken) return go(stop);
+        // Nobody goes on here: what was claimed with the answers is released.
+        (void)gate->give_back();
+        return failed(taken.failure());
     }
 
     Result<std::variant<GivenAnswer, AnswerResult>> read_given(const std::string& id, const Answer& answer) {

@@ -23,6 +23,7 @@ using namespace journal;
 // appends only finitely many answers can come, so this bound is never met in honest use.
 constexpr int tries_max = 1000;
 constexpr std::size_t result_text_max = 1024 * 1024;
+const std::string not_started = "the thread was given back before the tool started";
 
 std::string random_hex(Random& random, std::size_t size) {
     std::vector<std::uint8_t> raw(size);
@@ -191,6 +192,33 @@ public:
 
     Permit make_permit(const Call& call, const std::string& attempt, const std::stop_token& stop) const;
 
+    // Whether a claim of `resume` still stands: nobody has doubted it or ended it since.
+    static bool stands(const ThreadState& state, const Start& start) {
+        const auto* call = state.find(start.call);
+        if (call == nullptr || call->stage != CallStage::claimed) return false;
+        return call->attempts.back().id == start.attempt && call->attempts.back().open;
+    }
+    bool awaits_start(const CallRef& call) const {
+        return std::any_of(claimed_starts.begin(), claimed_starts.end(),
+                           [&](const Start& start) { return start.call == call; });
+    }
+    // What `resume` claimed and nobody has started: it provably did not run.
+    Result<void> release_claimed(const std::string& reason) {
+        if (claimed_starts.empty()) return {};
+        auto released = append([&](const ThreadState& state) {
+            Change change;
+            for (const auto& start : claimed_starts) {
+                if (!stands(state, start)) continue;
+                change.events.emplace_back(Released{.attempt = start.attempt, .reason = reason});
+            }
+            return change;
+        });
+        // Who has taken the thread meanwhile has doubted them.
+        if (!released && released.failure().kind != FailureKind::leased) return released;
+        claimed_starts.clear();
+        return {};
+    }
+
     // The result after the hooks, which run once, however often storing it is tried.
     const ToolResult& hooked(const Outcome& outcome) {
         const auto known = results.find(outcome.attempt);
@@ -236,6 +264,7 @@ Result<void> Gate::refresh() {
 
 Result<void> Gate::give_back() {
     const std::lock_guard lock(impl_->mutex);
+    if (auto released = impl_->release_claimed(not_started); !released) return released;
     return impl_->session.give_back();
 }
 
@@ -329,6 +358,8 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
         add_claims(preview, change, starts);
         return change;
     });
+    // From here on the claims are ours to start or to release, whatever else fails.
+    if (appended) claimed_starts.insert(claimed_starts.end(), starts.begin(), starts.end());
     // Those that did not make it are told what stands, or are recorded although the thread goes on elsewhere.
     Approvals approvals(*options.checkpointer, clock, random);
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -342,9 +373,7 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
             told.push_back(std::move(result).value());
         }
     }
-    if (!appended) return appended;
-    claimed_starts = std::move(starts);
-    return expire();
+    return appended ? expire() : appended;
 }
 
 Result<void> Gate::propose(const ModelTurn& turn) {
@@ -475,11 +504,20 @@ void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vecto
 Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
     const std::lock_guard lock(impl_->mutex);
     auto& session = impl_->session;
+    if (!impl_->claimed_starts.empty()) {
+        // Somebody may have aborted the thread since `resume`.
+        if (auto read = session.refresh(); !read) return read.failure();
+        if (session.state().aborted) {
+            auto released = impl_->release_claimed("the thread was aborted before the tool started");
+            if (!released) return released.failure();
+        }
+    }
     std::vector<Start> starts;
     auto appended = impl_->append([&](const ThreadState& state) {
         Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::none};
         starts.clear();
-        const bool ready = std::any_of(state.calls.begin(), state.calls.end(), [](const Call& call) { return call.stage == CallStage::ready; });
+        const bool ready = std::any_of(state.calls.begin(), state.calls.end(),
+                                       [](const Call& call) { return call.stage == CallStage::ready; });
         if (!ready) return change;
         if (!session.held()) change.lease = LeaseUse::take;
         impl_->add_claims(state, change, starts);
@@ -492,9 +530,8 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
     impl_->claimed_starts.clear();
     std::vector<Permit> permits;
     for (const auto& start : starts) {
-        const auto* call = session.state().find(start.call);
-        if (call == nullptr) continue;
-        permits.push_back(impl_->make_permit(*call, start.attempt, stop));
+        if (!Impl::stands(session.state(), start)) continue;
+        permits.push_back(impl_->make_permit(*session.state().find(start.call), start.attempt, stop));
     }
     return permits;
 }
@@ -530,6 +567,7 @@ Result<void> Gate::finish(const Outcome& outcome) {
 
 Result<void> Gate::fail(const Failure& failure) {
     const std::lock_guard lock(impl_->mutex);
+    if (auto released = impl_->release_claimed(not_started); !released) return released;
     return impl_->append([&](const ThreadState& state) {
         Change change{.lease = LeaseUse::give_back};
         if (state.aborted || !impl_->session.held()) return change;
@@ -575,7 +613,7 @@ std::vector<CallReport> Gate::calls() const {
                           .tool_call_id = call.proposed.id,
                           .arguments = call.arguments.empty() ? call.proposed.arguments : call.arguments,
                           .ran = call.ran,
-                          .running = call.stage == CallStage::claimed,
+                          .running = call.stage == CallStage::claimed && !impl_->awaits_start(call.ref),
                           .waiting = call.stage == CallStage::asked || call.stage == CallStage::unknown,
                           .edited = call.edited};
         if (call.stage == CallStage::ended) {

@@ -101,13 +101,20 @@ Result<void> ThreadSession::read_messages() {
     if (!state_.messages_cut) return {};
     auto rows = store_.load(thread_id_, 0);
     if (!rows) return rows.failure();
-    state_ = {};
+    // Aside, and no further than the state has come: what is next stays as it is.
+    journal::ThreadState whole;
     for (const auto& row : *rows) {
+        if (row.pos > pos_) break;
         auto events = read_row(row);
         if (!events) return events.failure();
-        take_in(*events, row.at);
-        pos_ = row.pos;
+        for (const auto& event : *events) journal::apply(whole, event, row.at);
     }
+    if (whole.seq != state_.seq) {
+        return Failure{FailureKind::database, "the journal of thread " + thread_id_ +
+                                                  " does not fit its snapshot; restore the database from a copy"};
+    }
+    state_.messages = std::move(whole.messages);
+    state_.messages_cut = false;
     return {};
 }
 

@@ -17,6 +17,7 @@ public:
     int give_backs_fail = 0;
     int loads_fail = 0;
     int appended = 0;
+    std::size_t rows_loaded = 0;
 
     Result<AppendResult> append(const Append& append) override {
         ++appended;
@@ -33,7 +34,9 @@ public:
     Result<std::optional<ThreadHead>> find_thread(const std::string& id) override { return store_.find_thread(id); }
     Result<std::vector<JournalRow>> load(const std::string& id, std::int64_t after) override {
         if (loads_fail > 0 && loads_fail-- > 0) return broken();
-        return store_.load(id, after);
+        auto rows = store_.load(id, after);
+        if (rows) rows_loaded += rows->size();
+        return rows;
     }
     Result<std::vector<ThreadHead>> threads() override { return store_.threads(); }
     Result<std::vector<OpenApproval>> open_approvals(const std::string& id, std::int64_t after,
@@ -45,9 +48,6 @@ public:
     }
     Result<std::string> schema(const std::string& digest) override { return store_.schema(digest); }
     Result<std::optional<Snapshot>> snapshot(const std::string& id) override { return store_.snapshot(id); }
-    Result<void> keep_snapshot(const std::string& id, const Snapshot& snapshot) override {
-        return store_.keep_snapshot(id, snapshot);
-    }
     Result<void> give_back(const std::string& id, std::int64_t fence) override {
         if (give_backs_fail > 0 && give_backs_fail-- > 0) return broken();
         return store_.give_back(id, fence);

@@ -17,12 +17,23 @@ Result<AppendResult> CommitGroup::append(const Append& append, const Commit& com
 }
 
 void CommitGroup::lead(const PendingAppend& own, const Commit& commit) {
-    std::vector<std::shared_ptr<PendingAppend>> batch;
+    Batch batch;
     {
         const std::lock_guard lock(mutex_);
         batch.swap(waiting_);
     }
+    // However the commit ends, those who wait are woken: otherwise they would wait for ever.
+    struct HandOver {
+        CommitGroup& group;
+        const PendingAppend& own;
+        const Batch& batch;
+        ~HandOver() { group.hand_over(own, batch); }
+    };
+    const HandOver after{*this, own, batch};
     commit(batch);
+}
+
+void CommitGroup::hand_over(const PendingAppend& own, const Batch& batch) {
     std::shared_ptr<PendingAppend> next;
     {
         const std::lock_guard lock(mutex_);

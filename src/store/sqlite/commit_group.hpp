@@ -18,7 +18,8 @@ namespace assent::sqlite {
 struct PendingAppend {
     explicit PendingAppend(const Append& wanted) : append(wanted) {}
     const Append& append;
-    Result<AppendResult> result{AppendResult{}};
+    /// Nobody knows what became of an append that was given no result.
+    Result<AppendResult> result{AppendResult{.status = AppendStatus::uncertain}};
 
     enum class Turn : int { waits, leads, done };
     std::atomic<Turn> turn{Turn::waits};
@@ -26,7 +27,8 @@ struct PendingAppend {
 
 class CommitGroup {
 public:
-    /// Gives every append of a group its result; throws nothing.
+    /// Gives every append of a group its result. What it throws reaches its caller alone; the others of the
+    /// group then have the results they were given so far.
     using Commit = std::function<void(const std::vector<std::shared_ptr<PendingAppend>>&)>;
 
     /// Has `commit` called once with a group that holds this append, on some caller's thread, and returns
@@ -34,7 +36,9 @@ public:
     Result<AppendResult> append(const Append& append, const Commit& commit);
 
 private:
+    using Batch = std::vector<std::shared_ptr<PendingAppend>>;
     void lead(const PendingAppend& own, const Commit& commit);
+    void hand_over(const PendingAppend& own, const Batch& batch);
     static void tell(PendingAppend& pending, PendingAppend::Turn turn);
 
     std::mutex mutex_;

@@ -19,9 +19,9 @@ namespace {
 using sqlite::Database;
 using sqlite::Error;
 using sqlite::PendingAppend;
-using Batch = std::vector<std::shared_ptr<PendingAppend>>;
 using sqlite::Rows;
 using sqlite::Transaction;
+using Batch = std::vector<std::shared_ptr<PendingAppend>>;
 
 constexpr std::string_view uri_escapes = "%?#&";
 
@@ -172,22 +172,22 @@ private:
     // take the others with it: then each is tried alone.
     void commit(const Batch& batch) {
         const std::lock_guard lock(mutex_);
-        if (batch.size() > 1) {
-            try {
-                commit_together(batch);
-                return;
-            } catch (const Error&) {
-                // Nothing was committed.
-            }
-        }
-        for (const auto& pending : batch) {
-            try {
-                commit_together({pending});
-            } catch (const Error& error) {
-                // After an error of the disk only a new connection tells what is there.
-                if ((error.code() & 0xff) == SQLITE_IOERR) database_.reset();
-                pending->result = sqlite::failure_of(error, path_);
-            }
+        if (batch.size() > 1 && committed(batch)) return;
+        for (const auto& pending : batch) (void)committed({pending});
+    }
+
+    // False if nothing was committed, and trying alone may do better. Every append has its result otherwise.
+    bool committed(const Batch& batch) {
+        try {
+            commit_together(batch);
+            return true;
+        } catch (const Error& error) {
+            const int code = error.code() & 0xff;
+            // After an error of the disk only a new connection tells what is there.
+            if (code == SQLITE_IOERR) database_.reset();
+            for (const auto& pending : batch) pending->result = sqlite::failure_of(error, path_);
+            // Who has waited for another program does not wait once more for each.
+            return code == SQLITE_BUSY;
         }
     }
 
@@ -195,45 +195,48 @@ private:
         if (!database_) connect();
         const auto takes = [](const auto& pending) { return pending->append.lease == LeaseUse::take; };
         if (std::any_of(batch.begin(), batch.end(), takes)) become_runner();
-        const sqlite::Turnstile::Turn turn(*turnstile_, options_.busy_ms);
         std::vector<AppendResult> results;
-        {
-            Transaction transaction(*database_);
-            for (const auto& pending : batch) {
-                results.push_back(
-                    rows().write(pending->append, runner_, [this](std::int64_t runner) { return alive(runner); }));
-            }
-            try {
-                transaction.commit();
-            } catch (const Error& error) {
-                if ((error.code() & 0xff) == SQLITE_BUSY) throw;
-                // An error while syncing leaves it open whether the commit is on the disk: only a new
-                // connection tells the truth.
-                for (std::size_t i = 0; i < batch.size(); ++i) doubt(*batch[i], results[i]);
-                return;
-            }
+        if (write_together(batch, results)) {
+            for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = std::move(results[i]);
+            return;
         }
-        for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = std::move(results[i]);
+        // An error while syncing leaves it open whether the commit is on the disk: only a new connection
+        // tells the truth.
+        database_.reset();
+        for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = after_doubt(*batch[i], results[i]);
     }
 
-    void doubt(PendingAppend& pending, const AppendResult& result) {
-        database_.reset();
-        if (result.status != AppendStatus::done) {
-            pending.result = result;
-            return;
+    // False if the store cannot say whether the commit was kept.
+    bool write_together(const Batch& batch, std::vector<AppendResult>& results) {
+        const sqlite::Turnstile::Turn turn(*turnstile_, options_.busy_ms);
+        Transaction transaction(*database_);
+        const auto lives = [this](std::int64_t runner) { return alive(runner); };
+        for (const auto& pending : batch) results.push_back(rows().write(pending->append, runner_, lives));
+        try {
+            transaction.commit();
+            return true;
+        } catch (const Error& error) {
+            if ((error.code() & 0xff) == SQLITE_BUSY) throw;
+            return false;
         }
-        if (!pending.append.kinds.empty()) {
-            pending.result = AppendResult{.status = AppendStatus::uncertain};
-            return;
+    }
+
+    // Never throws: the others of the group must not be tried again.
+    Result<AppendResult> after_doubt(const PendingAppend& pending, const AppendResult& result) {
+        if (!pending.append.kinds.empty() && result.status == AppendStatus::done) {
+            return AppendResult{.status = AppendStatus::uncertain};
         }
+        // What was refused may have been refused for another append of its group, which was perhaps not kept.
+        const Failure lost{FailureKind::database, "the store did not keep the last change; try again"};
+        if (result.status != AppendStatus::done) return lost;
         // Without a row there is no command to look for; the lease itself tells.
-        connect();
-        const auto head = find_thread(pending.append.thread_id);
-        const bool kept = head && head->fence == result.fence && head->runner == runner_;
-        if (kept) {
-            pending.result = result;
-        } else {
-            pending.result = Failure{FailureKind::database, "the store did not keep the last change; try again"};
+        try {
+            if (!database_) connect();
+            const auto head = find_thread(pending.append.thread_id);
+            if (head && head->fence == result.fence && head->runner == runner_) return result;
+            return lost;
+        } catch (const Error& error) {
+            return sqlite::failure_of(error, path_);
         }
     }
 

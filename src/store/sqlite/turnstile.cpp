@@ -18,8 +18,9 @@ constexpr timespec look_pause{.tv_sec = 0, .tv_nsec = 100'000};
 
 }  // namespace
 
-bool Turnstile::take(std::int64_t place, std::int64_t wait_ms) noexcept {
+bool Turnstile::take(std::int64_t place, std::int64_t wait_ms) const noexcept {
     if (locks_.hold(place)) return true;
+    if (stuck_) return false;
     const auto until = system_clock().monotonic() + wait_ms;
     while (!locks_.hold(place)) {
         if (system_clock().monotonic() >= until) return false;
@@ -29,9 +30,11 @@ bool Turnstile::take(std::int64_t place, std::int64_t wait_ms) noexcept {
 }
 
 Turnstile::Turn::Turn(Turnstile& turnstile, std::int64_t wait_ms) noexcept : turnstile_(turnstile) {
-    if (!turnstile_.take(next_place, wait_ms)) return;
-    held_ = turnstile_.take(turn_place, wait_ms);
-    turnstile_.locks_.release(next_place);
+    if (turnstile_.take(next_place, wait_ms)) {
+        held_ = turnstile_.take(turn_place, wait_ms);
+        turnstile_.locks_.release(next_place);
+    }
+    turnstile_.stuck_ = !held_;
 }
 
 Turnstile::Turn::~Turn() {

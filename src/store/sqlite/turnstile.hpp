@@ -15,8 +15,9 @@ class Turnstile {
 public:
     explicit Turnstile(RunnerLocks& locks) noexcept : locks_(locks) {}
 
-    /// Held while a transaction writes. Waits at most `wait_ms`; then it lets through, and SQLite's own lock
-    /// decides: a stopped process must not stop everybody.
+    /// Held while a transaction writes. Waits at most `wait_ms` for each place; then it lets through, and
+    /// SQLite's own lock decides: a stopped process must not stop everybody. Who had to be let through does
+    /// not wait again until the places are seen free.
     class Turn {
     public:
         Turn(Turnstile& turnstile, std::int64_t wait_ms) noexcept;
@@ -30,8 +31,9 @@ public:
     };
 
 private:
-    [[nodiscard]] bool take(std::int64_t place, std::int64_t wait_ms) noexcept;
+    [[nodiscard]] bool take(std::int64_t place, std::int64_t wait_ms) const noexcept;
     RunnerLocks& locks_;
+    bool stuck_ = false;
 };
 
 }  // namespace assent::sqlite
