@@ -4,6 +4,8 @@
 #include <assent/checkpointer.hpp>
 
 #include <deque>
+#include <functional>
+#include <utility>
 
 namespace assent::test {
 
@@ -14,6 +16,7 @@ public:
     explicit FaultyStore(Checkpointer& store) : store_(store) {}
 
     std::deque<Fault> appends;  ///< What happens to the next appends.
+    std::function<void()> before_append;  ///< Called once, before the next append.
     int give_backs_fail = 0;
     int loads_fail = 0;
     int appended = 0;
@@ -21,6 +24,7 @@ public:
 
     Result<AppendResult> append(const Append& append) override {
         ++appended;
+        if (const auto meanwhile = std::exchange(before_append, nullptr)) meanwhile();
         const auto fault = appends.empty() ? Fault::none : appends.front();
         if (!appends.empty()) appends.pop_front();
         if (fault == Fault::fails) return broken();

@@ -370,8 +370,8 @@ TEST(GateOverFile, ARowThatWasChangedIsFound) {
                  "UPDATE journal SET salt = substr(salt, 1, 16) WHERE pos = 2", changed},
              Row{"UPDATE thread SET head = 1", "UPDATE thread SET head = 2", chain},
              Row{"UPDATE thread SET head = 0", "UPDATE thread SET head = 2", chain},
-             Row{"UPDATE journal SET header = CAST(replace(header, '\"n\":1', '\"n\":2') AS BLOB) WHERE pos = 1",
-                 "UPDATE journal SET header = CAST(replace(header, '\"n\":2', '\"n\":1') AS BLOB) WHERE pos = 1",
+             Row{"UPDATE journal SET header = CAST(replace(header, '\"n\":0', '\"n\":2') AS BLOB) WHERE pos = 1",
+                 "UPDATE journal SET header = CAST(replace(header, '\"n\":2', '\"n\":0') AS BLOB) WHERE pos = 1",
                  chain},
          }) {
         SCOPED_TRACE(row.change);

@@ -16,6 +16,11 @@ Result<AppendResult> CommitGroup::append(const Append& append, const Commit& com
     return std::move(own->result);
 }
 
+std::size_t CommitGroup::waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_.size();
+}
+
 void CommitGroup::lead(const PendingAppend& own, const Commit& commit) {
     Batch batch;
     {

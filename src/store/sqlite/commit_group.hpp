@@ -35,13 +35,16 @@ public:
     /// this append's result.
     Result<AppendResult> append(const Append& append, const Commit& commit);
 
+    /// How many appends wait for the next commit.
+    [[nodiscard]] std::size_t waiting() const;
+
 private:
     using Batch = std::vector<std::shared_ptr<PendingAppend>>;
     void lead(const PendingAppend& own, const Commit& commit);
     void hand_over(const PendingAppend& own, const Batch& batch);
     static void tell(PendingAppend& pending, PendingAppend::Turn turn);
 
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::vector<std::shared_ptr<PendingAppend>> waiting_;
     bool busy_ = false;
 };

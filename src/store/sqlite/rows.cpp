@@ -166,7 +166,10 @@ AppendResult Rows::write(const Append& append, std::int64_t runner, const std::f
     auto head = head_of(append.thread_id);
     result.status = check(append, head, alive, result);
     if (result.status != AppendStatus::done) return result;
-    if (head.no == 0) head.no = make_thread(append);
+    if (head.no == 0) {
+        head.no = make_thread(append);
+        head.updated_at = append.at;
+    }
     if (append.lease == LeaseUse::take) {
         ++head.fence;
         head.runner = runner;

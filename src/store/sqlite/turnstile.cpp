@@ -5,14 +5,10 @@
 #include <poll.h>
 
 #include <ctime>
-#include <limits>
 
 namespace assent::sqlite {
 namespace {
 
-// Far beyond the number of any runner.
-constexpr std::int64_t next_place = std::numeric_limits<std::int64_t>::max() - 2;
-constexpr std::int64_t turn_place = std::numeric_limits<std::int64_t>::max() - 1;
 // How often a place is tried: well below the time of a commit.
 constexpr timespec look_pause{.tv_sec = 0, .tv_nsec = 100'000};
 

@@ -8,11 +8,17 @@
 #include "store/sqlite/runners.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace assent::sqlite {
 
 class Turnstile {
 public:
+    /// Bytes of the runners file, far beyond the number of any runner. Every program that shares a database
+    /// must mean the same: never changed.
+    static constexpr std::int64_t next_place = std::numeric_limits<std::int64_t>::max() - 2;
+    static constexpr std::int64_t turn_place = std::numeric_limits<std::int64_t>::max() - 1;
+
     explicit Turnstile(RunnerLocks& locks) noexcept : locks_(locks) {}
 
     /// Held while a transaction writes. Waits at most `wait_ms` for each place; then it lets through, and
