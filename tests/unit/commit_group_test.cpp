@@ -82,11 +82,11 @@ TEST(CommitGroupTest, ACommitThatThrowsWakesEverybodyAndNobodyIsToldThatItIsDone
         if (++commits == 1) {
             committing.count_down();
             go_on.wait();
-            batch[0]->result = AppendResult{};
+            batch[0]->result = AppendResult{.status = AppendStatus::done};
             return;
         }
         if (commits == 2) throw std::bad_alloc();
-        for (const auto& pending : batch) pending->result = AppendResult{};
+        for (const auto& pending : batch) pending->result = AppendResult{.status = AppendStatus::done};
     };
     std::atomic<int> thrown = 0;
     std::atomic<int> uncertain = 0;
