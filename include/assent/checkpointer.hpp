@@ -97,10 +97,10 @@ struct Append {
     std::optional<ThreadStatus> status;
     // Approvals. Numbers of opened ones are given in order from `AppendResult::first_number`.
     std::vector<OpenApproval> opens;
-    std::vector<std::int64_t> closes;                ///< Each must be open, or the append is refused as `closed`.
-    bool closes_late = false;                        ///< The deadline of what it closes does not matter.
+    std::vector<std::int64_t> closes;               ///< Each must be open, or the append is refused as `closed`.
+    bool closes_late = false;                       ///< The deadline of what it closes does not matter.
     std::vector<std::pair<int, int>> closes_calls;  ///< Also all of these turns and positions.
-    bool closes_thread = false;                      ///< Also all of the thread.
+    bool closes_thread = false;                     ///< Also all of the thread.
     std::vector<std::pair<std::string, std::string>> schemas;  ///< Digest and text, kept once each.
     std::optional<Snapshot> snapshot;  ///< Of the state after this append; the store gives it its position.
 };
@@ -122,7 +122,7 @@ struct AppendResult {
     std::int64_t pos = 0;
     std::int64_t fence = 0;
     std::int64_t first_number = 0;  ///< Of the first approval that was opened; 0 if none was.
-    std::string leased_by;  ///< Leased: who runs it, for people.
+    std::string leased_by;          ///< Leased: who runs it, for people.
 };
 
 /// Where the question of a number stands.

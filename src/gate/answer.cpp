@@ -4,6 +4,7 @@
 #include "gate/answering.hpp"
 #include "gate/binding.hpp"
 #include "gate/process.hpp"
+#include "gate/recorded.hpp"
 #include "gate/session.hpp"
 
 #include <assent/approvals.hpp>
@@ -238,9 +239,7 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
             return decided(approval, answered, clock_.now());
         case AppendStatus::expired: {
             // What a sweeper would do: the thread can go on without waiting for one.
-            Change late{.events = {journal::TimedOut{
-                            .number = approval.number,
-                            .text = "Nobody approved the call of `" + approval.tool + "` in time. It did not run."}},
+            Change late{.events = {timed_out(approval.number, approval.tool)},
                         .lease = LeaseUse::none,
                         .expects_seq = false,
                         .closes = {approval.number},

@@ -7,6 +7,7 @@
 #include "gate/judge.hpp"
 #include "gate/permit_state.hpp"
 #include "gate/process.hpp"
+#include "gate/recorded.hpp"
 #include "gate/session.hpp"
 
 #include <algorithm>
@@ -25,12 +26,6 @@ constexpr int tries_max = 1000;
 constexpr std::size_t result_text_max = 1024 * 1024;
 const std::string not_started = "the thread was given back before the tool started";
 
-std::string random_hex(Random& random, std::size_t size) {
-    std::vector<std::uint8_t> raw(size);
-    random.fill(raw);
-    return hex(raw);
-}
-
 Failure leased_failure(const std::string& thread, const std::string& by) {
     return {FailureKind::leased, "thread " + thread + " is run by " + (by.empty() ? "another process" : by) +
                                      "; wait for it to end or stop it"};
@@ -38,43 +33,6 @@ Failure leased_failure(const std::string& thread, const std::string& by) {
 
 Failure fenced_failure(const std::string& thread) {
     return {FailureKind::leased, "another process has taken thread " + thread + "; nothing more was done here"};
-}
-
-RecordedCall recorded(const ProposedCall& call) {
-    RecordedCall out{.tool = repaired_utf8(call.tool), .arguments = repaired_utf8(call.arguments)};
-    if (call.id) out.id = repaired_utf8(*call.id);
-    if (!valid_utf8(call.arguments)) {
-        out.arguments_hex = hex({reinterpret_cast<const std::uint8_t*>(call.arguments.data()), call.arguments.size()});
-    }
-    return out;
-}
-
-ModelSaid recorded(const ModelTurn& turn, int number) {
-    ModelSaid said{.turn = number,
-                   .text = repaired_utf8(turn.text),
-                   .stop_reason = repaired_utf8(turn.stop_reason),
-                   .provider_content = repaired_utf8(turn.provider_content),
-                   .input_tokens = turn.input_tokens,
-                   .output_tokens = turn.output_tokens};
-    for (const auto& call : turn.calls) said.calls.push_back(recorded(call));
-    return said;
-}
-
-// The question about a call whose process died.
-Asked doubt_question(const std::string& thread_id, const Call& call, const std::string& reason) {
-    Question question{.description = "The process that ran this call ended before it could say how the call ended.",
-                      .allowed = {}};
-    return {.call = call.ref,
-            .ask_no = call.asks + 1,
-            .kind = ApprovalKind::unknown,
-            .tool = call.tool,
-            .arguments = call.arguments,
-            .guard = "unknown outcome",
-            .guard_version = "1",
-            .reason = reason,
-            .question = question,
-            .binding = binding_of(thread_id, call, call.asks + 1, "unknown outcome", "1"),
-            .attempt = call.attempts.back().id};
 }
 
 }  // namespace
@@ -164,7 +122,7 @@ public:
                 for (const auto& ask : call.approvals) {
                     const auto& deadline = ask.asked.deadline;
                     if (ask.state != ApprovalState::open || !deadline || *deadline > session.now()) continue;
-                    change.events.push_back(timed_out(ask));
+                    change.events.push_back(timed_out(ask.asked.number, ask.asked.tool));
                     change.closes.push_back(ask.asked.number);
                     change.closes_late = true;
                     change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
@@ -173,11 +131,6 @@ public:
             }
             return change;
         });
-    }
-
-    static TimedOut timed_out(const Ask& ask) {
-        return {.number = ask.asked.number,
-                .text = "Nobody approved the call of `" + ask.asked.tool + "` in time. It did not run."};
     }
 
     Change take_over(const ThreadState& state) const;
@@ -236,7 +189,7 @@ public:
     Judge judge;
     ThreadSession session;
     std::optional<std::string> settings;
-    std::vector<Start> claimed_starts;       // claimed together with answers, not started yet
+    std::vector<Start> claimed_starts;          // claimed together with answers, not started yet
     std::map<std::string, ToolResult> results;  // of outcomes that are not stored yet
     std::mutex mutex;                           // finish() comes from tool threads
 };
@@ -455,33 +408,6 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     return Permit(std::move(state));
 }
 
-namespace {
-
-// The guards whose approvals can no longer be used: too old, or given for something else.
-std::vector<std::string> void_approvals(const std::string& thread_id, const Call& call, UnixMillis now) {
-    std::vector<std::string> guards;
-    for (const auto& guard : call.satisfied) {
-        const bool asks = std::any_of(call.verdicts.begin(), call.verdicts.end(), [&](const GuardVerdict& stored) {
-            return stored.guard == guard && stored.verdict == Verdict::ask;
-        });
-        // A guard that does not ask any more needs no approval.
-        if (!asks) continue;
-        const auto ask = std::find_if(call.approvals.rbegin(), call.approvals.rend(), [&](const Ask& known) {
-            return known.asked.guard == guard && known.answer.has_value();
-        });
-        const bool gone = ask == call.approvals.rend();
-        const bool late =
-            !gone && ask->asked.use_by_ms && ask->decided_at && *ask->decided_at + *ask->asked.use_by_ms < now;
-        const bool other =
-            !gone && ask->state == ApprovalState::approved &&
-            ask->asked.binding != binding_of(thread_id, call, ask->asked.ask_no, guard, ask->asked.guard_version);
-        if (gone || late || other) guards.push_back(guard);
-    }
-    return guards;
-}
-
-}  // namespace
-
 // Claims what is ready in `state`; what was approved but cannot be used any more is judged again instead.
 void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const {
     for (const auto& call : state.calls) {
@@ -496,7 +422,8 @@ void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vecto
             add_ruling(again, change.events, change);
             continue;
         }
-        starts.push_back({.call = call.ref, .attempt = random_hex(random, 16), .arguments_sha256 = hex(sha256(call.arguments))});
+        starts.push_back(
+            {.call = call.ref, .attempt = new_attempt_id(random), .arguments_sha256 = hex(sha256(call.arguments))});
     }
     if (!starts.empty()) change.events.emplace_back(Claimed{.starts = starts, .process = this_process()});
 }
@@ -607,30 +534,8 @@ const std::string& Gate::last_text() const noexcept {
 std::vector<CallReport> Gate::calls() const {
     std::vector<CallReport> reports;
     for (const auto& call : impl_->session.state().calls) {
-        CallReport report{.turn = call.ref.turn,
-                          .position = call.ref.position,
-                          .tool = call.tool,
-                          .tool_call_id = call.proposed.id,
-                          .arguments = call.arguments.empty() ? call.proposed.arguments : call.arguments,
-                          .ran = call.ran,
-                          .running = call.stage == CallStage::claimed && !impl_->awaits_start(call.ref),
-                          .waiting = call.stage == CallStage::asked || call.stage == CallStage::unknown,
-                          .edited = call.edited};
-        if (call.stage == CallStage::ended) {
-            report.outcome = call.outcome;
-            report.text = call.result.text;
-            report.is_error = call.result.is_error;
-            report.details = call.result.details;
-        }
-        if (call.outcome == OutcomeKind::denied && report.outcome) {
-            for (const auto& verdict : call.verdicts) {
-                if (verdict.verdict == Verdict::deny) report.denied_by = "guard " + verdict.guard;
-            }
-            for (const auto& ask : call.approvals) {
-                if (ask.state == ApprovalState::denied) report.denied_by = ask.decided_by;
-            }
-        }
-        reports.push_back(std::move(report));
+        reports.push_back(report_of(call));
+        if (impl_->awaits_start(call.ref)) reports.back().running = false;
     }
     return reports;
 }

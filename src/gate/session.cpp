@@ -223,7 +223,8 @@ std::optional<Snapshot> ThreadSession::snapshot_if_due(const Change& change, con
         if (std::holds_alternative<journal::Asked>(event)) return std::nullopt;
         journal::apply(state, event, at);
     }
-    return Snapshot{.version = journal::snapshot_version, .state = journal::encode_state(journal::without_messages(state))};
+    return Snapshot{.version = journal::snapshot_version,
+                    .state = journal::encode_state(journal::without_messages(state))};
 }
 
 Result<void> ThreadSession::give_back() {

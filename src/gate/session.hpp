@@ -47,8 +47,8 @@ public:
 private:
     Result<AppendResult> store_append(const Append& append);
     void take_in(const std::vector<journal::Event>& events, UnixMillis at);
-    [[nodiscard]] std::optional<Snapshot> snapshot_if_due(const Change& change, const std::vector<journal::Event>& events,
-                                                          UnixMillis at);
+    [[nodiscard]] std::optional<Snapshot> snapshot_if_due(const Change& change,
+                                                          const std::vector<journal::Event>& events, UnixMillis at);
 
     Checkpointer& store_;
     std::string thread_id_;

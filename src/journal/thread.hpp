@@ -65,12 +65,12 @@ struct ThreadState {
     std::vector<Message> messages;
     bool messages_cut = false;  ///< Earlier messages are in the journal, not here.
     std::string last_text;      ///< Of the assistant's last message.
-    int turns = 0;            ///< Model turns in the thread.
-    int run_turns = 0;        ///< Model turns since the last prompt.
-    int run_calls = 0;        ///< Calls since the last prompt.
-    std::vector<Call> calls;  ///< Of the latest turn.
-    bool turn_open = false;   ///< Calls of the latest turn have not all ended.
-    bool running = false;     ///< A prompt has not come to its end.
+    int turns = 0;              ///< Model turns in the thread.
+    int run_turns = 0;          ///< Model turns since the last prompt.
+    int run_calls = 0;          ///< Calls since the last prompt.
+    std::vector<Call> calls;    ///< Of the latest turn.
+    bool turn_open = false;     ///< Calls of the latest turn have not all ended.
+    bool running = false;       ///< A prompt has not come to its end.
     ThreadStatus status = ThreadStatus::done;
     std::optional<Aborted> aborted;
     std::optional<RunFinished> finished;

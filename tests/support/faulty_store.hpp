@@ -15,7 +15,7 @@ public:
 
     explicit FaultyStore(Checkpointer& store) : store_(store) {}
 
-    std::deque<Fault> appends;  ///< What happens to the next appends.
+    std::deque<Fault> appends;            ///< What happens to the next appends.
     std::function<void()> before_append;  ///< Called once, before the next append.
     int give_backs_fail = 0;
     int loads_fail = 0;

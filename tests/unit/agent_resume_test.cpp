@@ -92,8 +92,7 @@ TEST_P(AgentResume, WhatCouldNotBeRecordedIsNotToldAndTheThreadIsNotHeld) {
 }
 
 TEST_P(AgentResume, AFailureAfterTheClaimGivesTheThreadBackUnstarted) {
-    auto agent = this->agent(script(
-        R"({"calls":[{"id":"a","name":"pay"},{"id":"b","name":"pay"}]},)" + end_turn));
+    auto agent = this->agent(script(R"({"calls":[{"id":"a","name":"pay"},{"id":"b","name":"pay"}]},)" + end_turn));
     const auto asked = agent.prompt("pay it");
     ASSERT_EQ(asked.interrupts.size(), 2U);
     const auto lost = asked.interrupts[0].id;

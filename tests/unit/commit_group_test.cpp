@@ -152,8 +152,9 @@ protected:
     // The commands of the rows, oldest first. Checks the chain.
     std::vector<std::array<std::uint8_t, 16>> commands(const std::string& thread) {
         std::vector<std::array<std::uint8_t, 16>> all;
-        const auto walked = walk_thread(*store_, thread, [&](const auto&, const auto&, const JournalRow& row,
-                                                             const auto&) { all.push_back(row.command); });
+        const auto walked = walk_thread(
+            *store_, thread,
+            [&](const auto&, const auto&, const JournalRow& row, const auto&) { all.push_back(row.command); });
         EXPECT_TRUE(walked.ok()) << walked.failure().message;
         return all;
     }

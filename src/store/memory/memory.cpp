@@ -47,8 +47,8 @@ struct MemoryCheckpointer::State {
         std::erase_if(open, [&](const auto& entry) {
             const auto& row = entry.second;
             if (row.thread_id != append.thread_id) return false;
-            return append.closes_thread ||
-                   std::find(append.closes_calls.begin(), append.closes_calls.end(), std::pair(row.turn, row.position)) != append.closes_calls.end();
+            return append.closes_thread || std::find(append.closes_calls.begin(), append.closes_calls.end(),
+                                                     std::pair(row.turn, row.position)) != append.closes_calls.end();
         });
     }
 

@@ -141,7 +141,8 @@ std::optional<std::string> Rows::schema(const std::string& digest) {
 
 std::optional<Snapshot> Rows::snapshot(const std::string& thread_id) {
     auto query = database_.query(
-        "SELECT snapshot.seq, pos, version, state FROM snapshot JOIN thread ON thread.no = snapshot.thread WHERE id = ?");
+        "SELECT snapshot.seq, pos, version, state FROM snapshot JOIN thread ON thread.no = snapshot.thread WHERE id = "
+        "?");
     query->bind(thread_id);
     if (!query->step()) return std::nullopt;
     return Snapshot{.seq = query->integer(0),
@@ -177,7 +178,8 @@ AppendResult Rows::write(const Append& append, std::int64_t runner, const std::f
     if (append.lease == LeaseUse::give_back) head.runner = 0;
     if (append.status) head.status = *append.status;
     close_approvals(append, head.no);
-    if (!append.opens.empty()) result.first_number = database_.pragma("SELECT ifnull(max(no), 0) + 1 FROM approval_ref");
+    if (!append.opens.empty())
+        result.first_number = database_.pragma("SELECT ifnull(max(no), 0) + 1 FROM approval_ref");
     if (!append.kinds.empty()) write_row(append, head, result.first_number);
     open_approvals_of(append, head, result.first_number);
     keep_extras(append, head);
@@ -220,7 +222,8 @@ AppendStatus Rows::check(const Append& append, const ThreadHead& head, const std
 
 std::int64_t Rows::make_thread(const Append& append) {
     database_
-        .statement("INSERT INTO thread(id, status, seq, head, hash, fence, task, updated_at) VALUES(?, 0, 0, 0, ?, 0, ?, ?)")
+        .statement(
+            "INSERT INTO thread(id, status, seq, head, hash, fence, task, updated_at) VALUES(?, 0, 0, 0, ?, 0, ?, ?)")
         .bind(append.thread_id)
         .bind_blob(bytes(ThreadHead{}.hash))
         .bind(append.task)
@@ -278,7 +281,11 @@ void Rows::open_approvals_of(const Append& append, const ThreadHead& head, std::
             insert->bind_null();
         }
         insert->bind(append.at).bind_blob(row.question).run();
-        database_.statement("INSERT INTO approval_ref VALUES(?, ?, ?)").bind(number).bind(head.no).bind(head.head).run();
+        database_.statement("INSERT INTO approval_ref VALUES(?, ?, ?)")
+            .bind(number)
+            .bind(head.no)
+            .bind(head.head)
+            .run();
         ++number;
     }
 }
@@ -299,8 +306,9 @@ void Rows::keep_extras(const Append& append, const ThreadHead& head) {
 
 void Rows::update_thread(const ThreadHead& head) {
     database_
-        .statement("UPDATE thread SET status = ?2, seq = ?3, head = ?4, hash = ?5, fence = ?6, runner = nullif(?7, 0),"
-                   " updated_at = ?8 WHERE no = ?1")
+        .statement(
+            "UPDATE thread SET status = ?2, seq = ?3, head = ?4, hash = ?5, fence = ?6, runner = nullif(?7, 0),"
+            " updated_at = ?8 WHERE no = ?1")
         .bind(head.no)
         .bind(static_cast<std::int64_t>(head.status))
         .bind(head.seq)

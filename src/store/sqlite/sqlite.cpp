@@ -308,7 +308,8 @@ Result<std::string> SqliteCheckpointer::schema(const std::string& digest) {
 }
 
 Result<std::optional<Snapshot>> SqliteCheckpointer::snapshot(const std::string& thread_id) {
-    return store_->guarded([&](Store& store) -> Result<std::optional<Snapshot>> { return store.rows().snapshot(thread_id); });
+    return store_->guarded(
+        [&](Store& store) -> Result<std::optional<Snapshot>> { return store.rows().snapshot(thread_id); });
 }
 
 Result<void> SqliteCheckpointer::give_back(const std::string& thread_id, std::int64_t fence) {
