@@ -84,8 +84,8 @@ struct Snapshot {
 struct Append {
     std::string thread_id;
     bool create = false;  ///< Make the thread if it does not exist.
-    std::optional<std::int64_t> expected_seq;
     LeaseUse lease = LeaseUse::none;
+    std::optional<std::int64_t> expected_seq;
     std::int64_t fence = 0;
     // The journal row; no events: only the lease changes.
     std::array<std::uint8_t, 16> command{};
@@ -98,8 +98,8 @@ struct Append {
     // Approvals. Numbers of opened ones are given in order from `AppendResult::first_number`.
     std::vector<OpenApproval> opens;
     std::vector<std::int64_t> closes;               ///< Each must be open, or the append is refused as `closed`.
-    bool closes_late = false;                       ///< The deadline of what it closes does not matter.
     std::vector<std::pair<int, int>> closes_calls;  ///< Also all of these turns and positions.
+    bool closes_late = false;                       ///< The deadline of what it closes does not matter.
     bool closes_thread = false;                     ///< Also all of the thread.
     std::vector<std::pair<std::string, std::string>> schemas;  ///< Digest and text, kept once each.
     std::optional<Snapshot> snapshot;  ///< Of the state after this append; the store gives it its position.

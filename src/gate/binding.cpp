@@ -91,13 +91,17 @@ std::vector<std::string> void_approvals(const std::string& thread_id, const jour
         const auto ask = std::find_if(call.approvals.rbegin(), call.approvals.rend(), [&](const journal::Ask& known) {
             return known.asked.guard == guard && known.answer.has_value();
         });
-        const bool gone = ask == call.approvals.rend();
-        const bool late =
-            !gone && ask->asked.use_by_ms && ask->decided_at && *ask->decided_at + *ask->asked.use_by_ms < now;
+        if (ask == call.approvals.rend()) {
+            guards.push_back(guard);
+            continue;
+        }
+        const auto& use_by_ms = ask->asked.use_by_ms;
+        const auto& decided_at = ask->decided_at;
+        const bool late = use_by_ms && decided_at && *decided_at + *use_by_ms < now;
         const bool other =
-            !gone && ask->state == ApprovalState::approved &&
+            ask->state == ApprovalState::approved &&
             ask->asked.binding != binding_of(thread_id, call, ask->asked.ask_no, guard, ask->asked.guard_version);
-        if (gone || late || other) guards.push_back(guard);
+        if (late || other) guards.push_back(guard);
     }
     return guards;
 }

@@ -99,7 +99,7 @@ public:
     void add_configuration(const ThreadState& state, Change& change) const {
         Configured wanted{.settings = settings ? *settings : state.configured.settings, .tools = judge.known_tools()};
         if (wanted == state.configured) return;
-        change.events.push_back(std::move(wanted));
+        change.events.emplace_back(std::move(wanted));
         change.schemas = judge.schemas();
     }
 
@@ -122,7 +122,7 @@ public:
                 for (const auto& ask : call.approvals) {
                     const auto& deadline = ask.asked.deadline;
                     if (ask.state != ApprovalState::open || !deadline || *deadline > session.now()) continue;
-                    change.events.push_back(timed_out(ask.asked.number, ask.asked.tool));
+                    change.events.emplace_back(timed_out(ask.asked.number, ask.asked.tool));
                     change.closes.push_back(ask.asked.number);
                     change.closes_late = true;
                     change.closes_calls.emplace_back(call.ref.turn, call.ref.position);

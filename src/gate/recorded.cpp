@@ -6,7 +6,12 @@
 
 namespace assent {
 
-using namespace journal;
+using journal::Asked;
+using journal::Call;
+using journal::CallStage;
+using journal::ModelSaid;
+using journal::RecordedCall;
+using journal::TimedOut;
 
 RecordedCall recorded(const ProposedCall& call) {
     RecordedCall out{.tool = repaired_utf8(call.tool), .arguments = repaired_utf8(call.arguments)};

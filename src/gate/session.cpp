@@ -130,8 +130,8 @@ Result<AppendResult> ThreadSession::append(const Change& change) {
                   .at = clock_.now(),
                   .status = status_after(change.events),
                   .closes = change.closes,
-                  .closes_late = change.closes_late,
                   .closes_calls = change.closes_calls,
+                  .closes_late = change.closes_late,
                   .closes_thread = change.closes_thread,
                   .schemas = change.schemas};
     if (change.expects_seq) append.expected_seq = state_.seq;

@@ -118,8 +118,8 @@ public:
 private:
     void connect() {
         const int flags = options_.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-        auto database = std::make_unique<Database>(file_uri(path_, options_.read_only, locks_.has_value()), flags,
-                                                   options_.busy_ms);
+        auto database =
+            std::make_unique<Database>(file_uri(path_, options_.read_only, locks_ != nullptr), flags, options_.busy_ms);
         if (!options_.read_only && sqlite3_db_readonly(database->handle(), "main") == 1) {
             throw Error(SQLITE_READONLY, "the file may not be written");
         }
@@ -145,8 +145,8 @@ private:
     Result<void> open_locks() {
         auto opened = sqlite::RunnerLocks::open(path_ + "-runners");
         if (!opened) return opened.failure();
-        locks_.emplace(std::move(opened).value());
-        turnstile_.emplace(*locks_);
+        locks_ = std::make_unique<sqlite::RunnerLocks>(std::move(opened).value());
+        turnstile_ = std::make_unique<sqlite::Turnstile>(*locks_);
         return {};
     }
 
@@ -243,8 +243,8 @@ private:
     std::mutex mutex_;
     std::string path_;
     SqliteOptions options_;
-    std::optional<sqlite::RunnerLocks> locks_;
-    std::optional<sqlite::Turnstile> turnstile_;
+    std::unique_ptr<sqlite::RunnerLocks> locks_;
+    std::unique_ptr<sqlite::Turnstile> turnstile_;
     std::unique_ptr<Database> database_;
     std::int64_t runner_ = 0;
     sqlite::CommitGroup group_;
