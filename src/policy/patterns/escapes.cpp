@@ -106,9 +106,8 @@ Escape reference_or_octal(PatternReader& reader, const Token& token) {
     digits += reader.digits(1, 10);
     const bool octal_so_far = std::ranges::all_of(digits, [](char32_t c) { return c <= U'7'; });
     if (digits.size() == 2 && octal_so_far && reader.next_is_digit(8)) {
-        return {.kind = Escape::Kind::member,
-                .member = octal(digits + reader.digits(1, 8), token.position),
-                .group = 0};
+        return {
+            .kind = Escape::Kind::member, .member = octal(digits + reader.digits(1, 8), token.position), .group = 0};
     }
     auto escape = place(Escape::Kind::reference);
     escape.group = number_of(digits, 10);

@@ -46,11 +46,11 @@ char32_t lower_of(char32_t point) {
 }
 
 struct Tables {
-    std::vector<Pair> lower;                       // character, its lower case; only where it differs
-    std::vector<Pair> by_lower;                    // lower case, character
-    std::vector<Pair> by_upper;                    // start of the upper case, character
-    CodeSet unchanged;                             // characters that are their own lower case
-    CodeSet cased;                                 // characters with another case
+    std::vector<Pair> lower;                               // character, its lower case; only where it differs
+    std::vector<Pair> by_lower;                            // lower case, character
+    std::vector<Pair> by_upper;                            // start of the upper case, character
+    CodeSet unchanged;                                     // characters that are their own lower case
+    CodeSet cased;                                         // characters with another case
     std::map<char32_t, std::vector<char32_t>> same_upper;  // lower-case ones, without itself
 };
 

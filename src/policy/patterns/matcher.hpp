@@ -47,10 +47,10 @@ private:
     struct Frame {
         std::uint32_t step = 0;
         std::uint32_t at = 0;
-        std::int64_t count = 0;       // how often the body of a repeat was begun, or one character taken
-        std::uint32_t last_at = 0;    // of a repeat: where its body was begun last; of others: to put that back
-        std::uint32_t repeat = 0;     // of a repeat: the one around it; of the end of its body: that repeat
-        std::uint32_t marks = 0;      // how many were known
+        std::int64_t count = 0;     // how often the body of a repeat was begun, or one character taken
+        std::uint32_t last_at = 0;  // of a repeat: where its body was begun last; of others: to put that back
+        std::uint32_t repeat = 0;   // of a repeat: the one around it; of the end of its body: that repeat
+        std::uint32_t marks = 0;    // how many were known
         Wait wait = Wait::option;
         bool marks_kept = false;
     };
@@ -114,7 +114,7 @@ private:
     std::vector<Frame> frames_;
     std::vector<std::uint32_t> marks_;
     std::vector<std::uint32_t> kept_marks_;  // a stack, for the frames
-    std::uint32_t marks_known_ = 0;  // those from this one on are of ways that failed
+    std::uint32_t marks_known_ = 0;          // those from this one on are of ways that failed
     std::uint64_t cost_ = 0;
 };
 

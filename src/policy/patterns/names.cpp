@@ -5,13 +5,13 @@
 #include <unicode/uchar.h>
 
 #include <algorithm>
-#include <string_view>
 
 namespace assent {
 namespace {
 
 // The longest name of a character has 88 letters.
 constexpr std::size_t name_max = 256;
+constexpr std::string_view ideograph = "CJK UNIFIED IDEOGRAPH-";
 // No pattern has so many groups.
 constexpr std::size_t group_max = 1'000'000;
 
@@ -27,9 +27,9 @@ bool is_space(char32_t c) noexcept {
     return space_set(c < 128).contains(c);
 }
 
-std::optional<char32_t> found(UCharNameChoice kind, const std::string& name) {
+std::optional<char32_t> character_named(const std::string& name) {
     UErrorCode status = U_ZERO_ERROR;
-    const auto point = static_cast<char32_t>(u_charFromName(kind, name.c_str(), &status));
+    const auto point = static_cast<char32_t>(u_charFromName(U_UNICODE_CHAR_NAME, name.c_str(), &status));
     if (U_FAILURE(status) || point > last_code_point || !assigned(point)) return std::nullopt;
     return point;
 }
@@ -70,11 +70,16 @@ std::optional<char32_t> character_called(const std::u32string& name) {
         capitals = capitals && !lower;
         upper += static_cast<char>(lower ? c - (U'a' - U'A') : c);
     }
-    // Names that are made by a rule are found in capitals only.
-    const bool by_rule = upper.starts_with("HANGUL SYLLABLE ") || upper.starts_with("CJK UNIFIED IDEOGRAPH-");
-    if (by_rule && !capitals) return std::nullopt;
-    const auto point = found(U_UNICODE_CHAR_NAME, upper);
-    return point ? point : found(U_CHAR_NAME_ALIAS, upper);
+    // Of the names that are made by a rule these are found in capitals only, or not at all.
+    const bool by_rule = upper.starts_with("HANGUL SYLLABLE ") || upper.starts_with(ideograph);
+    if ((by_rule && !capitals) || upper.starts_with("TANGUT IDEOGRAPH-")) return std::nullopt;
+    // Such a number has four or five digits, the first of which may be a zero.
+    constexpr auto ideograph_digits = ideograph.size() + 5;
+    if (upper.starts_with(ideograph) && upper.size() == ideograph_digits && upper[ideograph.size()] == '0') {
+        upper.erase(ideograph.size(), 1);
+    }
+    const auto point = character_named(upper);
+    return point ? point : character_with_alias(upper);
 }
 
 }  // namespace assent

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace assent {
 
@@ -16,5 +17,8 @@ namespace assent {
 
 /// The character of this Unicode 14 name, or alias of a name.
 [[nodiscard]] std::optional<char32_t> character_called(const std::u32string& name);
+
+/// The same for aliases only, in capitals.
+[[nodiscard]] std::optional<char32_t> character_with_alias(std::string_view name);
 
 }  // namespace assent

@@ -409,7 +409,8 @@ private:
 
     void flags(std::vector<PatternNode>& items, const Token& token, std::size_t start, std::size_t depth,
                bool allowed) {
-        if (token.escaped || !std::u32string_view(U"aimstuxL-").contains(token.point)) refuse_pattern(start, "unknown kind of group");
+        if (token.escaped || !std::u32string_view(U"aimstuxL-").contains(token.point))
+            refuse_pattern(start, "unknown kind of group");
         const auto read = read_flags(in_, token, flags_, start);
         if (!read.of_group) {
             if (!allowed) refuse_pattern(start, "flags stand at the start of a pattern");

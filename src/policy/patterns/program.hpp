@@ -12,29 +12,29 @@ namespace assent {
 
 struct Step {
     enum class Kind : std::uint8_t {
-        character,        ///< The character `a`.
-        test,             ///< A character that `test` takes.
-        mark,             ///< Remember this place as mark `a`: two for each group, its start and its end.
-        jump,             ///< Go on at `target`.
-        choice,           ///< Followed by its options; the last is a `fail`.
-        option,           ///< Followed by its body and a jump; the next option is at `target`.
-        fail,             ///< No match on this way.
-        success,          ///< The end of a pattern, or of a part that is matched by itself.
-        repeat_one,       ///< `test` `a` to `b` times.
-        repeat,           ///< What follows, up to its `until` at `target`, `a` to `b` times.
-        until,            ///< The end of the body of the repeat at `target`.
-        repeat_atomic,    ///< What follows, up to its `success`, `a` to `b` times; then `target`.
-        atomic,           ///< What follows, up to its `success`; then `target`.
-        look,             ///< Does what follows, up to its `success`, match `a` characters back? Then `target`.
-        look_for_none,    ///< Does it not?
-        back_reference,   ///< The text of group `a`.
-        condition,        ///< If group `a` has not matched, go on at `target`.
+        character,       ///< The character `a`.
+        test,            ///< A character that `test` takes.
+        mark,            ///< Remember this place as mark `a`: two for each group, its start and its end.
+        jump,            ///< Go on at `target`.
+        choice,          ///< Followed by its options; the last is a `fail`.
+        option,          ///< Followed by its body and a jump; the next option is at `target`.
+        fail,            ///< No match on this way.
+        success,         ///< The end of a pattern, or of a part that is matched by itself.
+        repeat_one,      ///< `test` `a` to `b` times.
+        repeat,          ///< What follows, up to its `until` at `target`, `a` to `b` times.
+        until,           ///< The end of the body of the repeat at `target`.
+        repeat_atomic,   ///< What follows, up to its `success`, `a` to `b` times; then `target`.
+        atomic,          ///< What follows, up to its `success`; then `target`.
+        look,            ///< Does what follows, up to its `success`, match `a` characters back? Then `target`.
+        look_for_none,   ///< Does it not?
+        back_reference,  ///< The text of group `a`.
+        condition,       ///< If group `a` has not matched, go on at `target`.
         text_start,
         line_start,
         text_end,
         line_end,
         last_line_end,
-        word_edge,        ///< By the characters that `test` takes.
+        word_edge,  ///< By the characters that `test` takes.
         no_word_edge,
     };
 
