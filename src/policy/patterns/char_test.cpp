@@ -7,8 +7,6 @@ namespace {
 
 using Kind = SetMember::Kind;
 
-constexpr char32_t last_of_first_plane = 0xffff;
-
 CodeSet exact_set(const CharSource& source) {
     std::vector<CodeRange> ranges;
     for (const auto& member : source.members) {

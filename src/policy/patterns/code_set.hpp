@@ -16,6 +16,7 @@ struct CodeRange {
 };
 
 inline constexpr char32_t last_code_point = 0x10ffff;
+inline constexpr char32_t last_of_first_plane = 0xffff;
 
 /// Immutable; ranges are sorted, disjoint and not adjacent.
 class CodeSet {

@@ -9,7 +9,8 @@ namespace {
 using Do = Step::Kind;
 
 // Of a whole search. A step costs 1, and so does each character or mark that a step looks at.
-constexpr std::uint64_t cost_max = 50'000'000;
+constexpr std::uint64_t cost_max = 100'000'000;
+constexpr std::uint64_t cost_of_short_search = 100'000;
 constexpr std::size_t memory_max = 64UL * 1024 * 1024;
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
@@ -25,8 +26,10 @@ Matcher::Matcher(const Program& program, std::u32string_view text)
 
 Matcher::Found Matcher::search() {
     if (text_.size() >= none) return Found::too_costly;
+    if (text_.size() < program_.width_min) return Found::no;
     const bool at_start_only = steps_.front().kind == Do::text_start;
-    for (std::uint64_t start = 0; start + program_.width_min <= text_.size(); ++start) {
+    const auto needed = program_.begins_anywhere || program_.width_min == 0 ? 0 : program_.width_min - 1;
+    for (std::uint64_t start = 0; start + needed <= text_.size(); ++start) {
         const auto at = static_cast<std::uint32_t>(start);
         if (hopeless(0, at)) continue;
         if (const auto found = attempt(at); found != Found::no) return found;
@@ -44,17 +47,26 @@ Matcher::Found Matcher::attempt(std::uint32_t start) {
     while (++cost_ <= cost_max) {
         if (flow == Flow::go_on) {
             flow = step();
-            continue;
+        } else if (flow == Flow::stopped) {
+            break;
+        } else if (frames_.size() == 1) {
+            return flow == Flow::matched ? Found::yes : Found::no;
+        } else {
+            flow = end_part(flow == Flow::matched);
         }
-        if (flow == Flow::stopped) break;
-        const bool matched = flow == Flow::matched;
-        frames_.pop_back();
-        if (frames_.empty()) return matched ? Found::yes : Found::no;
-        at_step_ = top().step;
-        at_ = top().at;
-        flow = resume(matched);
     }
     return Found::too_costly;
+}
+
+Matcher::Flow Matcher::end_part(bool matched) {
+    if (!matched && top().way != Way{}) {
+        failed_.add(top().way);
+        cost_ += failed_.take_cost();
+    }
+    frames_.pop_back();
+    at_step_ = top().step;
+    at_ = top().at;
+    return resume(matched);
 }
 
 Matcher::Flow Matcher::step() {
@@ -147,7 +159,39 @@ Matcher::Flow Matcher::call(Wait wait, std::uint32_t step, std::uint32_t at) {
     top().at = at_;
     top().wait = wait;
     frames_.emplace_back();
+    if (remembers(wait)) {
+        const auto begun = way(step, at);
+        const bool known = begun != Way{} && failed_.contains(begun);
+        cost_ += failed_.take_cost();
+        if (known) return Flow::failed;
+        top().way = begun;
+    }
     return go_to(step, at);
+}
+
+// Most searches are over before this is worth its while. If what groups have matched can matter, there
+// is more to a way than can be remembered. Without these parts no other is begun twice at one place.
+bool Matcher::remembers(Wait wait) const noexcept {
+    return wait <= Wait::last_remembered && cost_ > cost_of_short_search && !program_.recalls;
+}
+
+// Of the repeats around a step two things matter: how many times are still needed or allowed, and
+// whether the body has taken anything this time.
+Way Matcher::way(std::uint32_t step, std::uint32_t at) noexcept {
+    std::uint64_t repeats = 0;
+    for (auto around = repeat_; around != none; around = frames_[around].repeat) {
+        const auto& repeat = frames_[around];
+        const auto& bounds = steps_[repeat.step];
+        const std::uint64_t most = bounds.b == no_maximum ? bounds.a : bounds.b;
+        const auto times = std::min(static_cast<std::uint64_t>(repeat.count + 1), most + 1);
+        const std::uint64_t taken = repeat.last_at == at ? 0 : 1;
+        if (__builtin_mul_overflow(repeats, 2 * (most + 2), &repeats) ||
+            __builtin_add_overflow(repeats, 2 * times + taken, &repeats)) {
+            return {};
+        }
+        ++cost_;
+    }
+    return {.step = step, .at = at, .repeats = repeats};
 }
 
 Matcher::Flow Matcher::go_to(std::uint32_t step, std::uint32_t at) noexcept {

@@ -2,6 +2,7 @@
 // what a group remembers when a way fails, and when a repeat that took nothing ends.
 #pragma once
 
+#include "policy/patterns/failed_ways.hpp"
 #include "policy/patterns/program.hpp"
 
 #include <cstddef>
@@ -26,15 +27,16 @@ private:
 
     // What a frame waits for: the outcome of the part that runs in the frame above it.
     enum class Wait : std::uint8_t {
-        option,         // an option of a choice
-        fewer,          // what follows a greedy repeat of one character
-        more,           // what follows a lazy one
+        option,      // an option of a choice
+        fewer,       // what follows a greedy repeat of one character
+        more,        // what follows a lazy one
+        body_first,  // the body of a greedy repeat; else what follows it
+        body_after,  // the body of a lazy repeat
+        last_remembered = body_after,
         repeat,         // all of a repeat and what follows it
         body_needed,    // the body of a repeat, that must come once more
-        body_first,     // the body of a greedy repeat; else what follows it
         after_body,     // what follows a greedy repeat
         tail_first,     // what follows a lazy repeat; else its body
-        body_after,     // the body of a lazy repeat
         atomic_needed,  // the body of a possessive repeat, that must come once more
         atomic_wanted,  // the same, that may come once more
         atomic,
@@ -53,9 +55,11 @@ private:
         std::uint32_t marks = 0;    // how many were known
         Wait wait = Wait::option;
         bool marks_kept = false;
+        Way way;  // how it began, if that is to be remembered should it fail
     };
 
     Found attempt(std::uint32_t start);
+    Flow end_part(bool matched);
 
     Flow step();
     Flow resume(bool matched);
@@ -91,6 +95,9 @@ private:
     Flow look_for_none_done(bool matched);
     Flow back_reference(const Step& step);
 
+    [[nodiscard]] bool remembers(Wait wait) const noexcept;
+    [[nodiscard]] Way way(std::uint32_t step, std::uint32_t at) noexcept;
+
     void mark(std::uint32_t index) noexcept;
     void keep_marks(bool all);
     void recall_marks() noexcept;
@@ -115,6 +122,7 @@ private:
     std::vector<std::uint32_t> marks_;
     std::vector<std::uint32_t> kept_marks_;  // a stack, for the frames
     std::uint32_t marks_known_ = 0;          // those from this one on are of ways that failed
+    FailedWays failed_;
     std::uint64_t cost_ = 0;
 };
 

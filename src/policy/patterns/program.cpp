@@ -1,6 +1,8 @@
 #include "policy/patterns/program.hpp"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace assent {
@@ -22,6 +24,47 @@ const PatternNode* only_character(const std::vector<PatternNode>& items) {
     return is_character(item) ? &item : nullptr;
 }
 
+bool is_one_literal(const PatternNode& node) {
+    const auto& members = node.characters.members;
+    return node.kind == Kind::set && !node.characters.negated && members.size() == 1 &&
+           members.front().kind == SetMember::Kind::character && !has_case(members.front().range.first, node.letters);
+}
+
+bool is_group(const PatternNode& node) {
+    return node.kind == Kind::scope || node.kind == Kind::capture;
+}
+
+// Do they begin with a character that has no case? Nothing: there is none, but more may follow.
+std::optional<bool> begin_with_literal(const std::vector<PatternNode>& items) {
+    for (const auto& item : items) {
+        if (!is_group(item)) return is_one_literal(item);
+        if (const auto found = begin_with_literal(item.items)) return found;
+    }
+    return std::nullopt;
+}
+
+// Is this a set in which nothing has a case?
+bool is_caseless_set(const PatternNode& node) {
+    const auto& members = node.characters.members;
+    if (node.kind != Kind::set || (members.size() == 1 && members.front().kind == SetMember::Kind::character)) {
+        return is_one_literal(node);
+    }
+    return std::ranges::none_of(members, [&](const SetMember& member) {
+        if (member.kind != SetMember::Kind::character && member.kind != SetMember::Kind::range) return false;
+        const bool beyond = member.kind == SetMember::Kind::range && member.range.last > last_of_first_plane;
+        return node.letters != LetterCase::exact && (beyond || has_case(member.range, node.letters));
+    });
+}
+
+bool begin_with_set(const std::vector<PatternNode>& items) {
+    if (items.empty()) return false;
+    const auto& first = items.front();
+    if (is_group(first)) return begin_with_set(first.items);
+    if (first.kind != Kind::choice) return is_caseless_set(first);
+    return std::ranges::all_of(
+        first.items, [](const auto& option) { return !option.items.empty() && is_one_literal(option.items.front()); });
+}
+
 class ProgramMaker {
 public:
     Program make(const ParsedPattern& pattern) {
@@ -29,6 +72,8 @@ public:
         add(Do::success);
         program_.captures = pattern.captures;
         program_.width_min = pattern.root.width.least;
+        program_.begins_anywhere =
+            begin_with_literal(pattern.root.items).value_or(false) || begin_with_set(pattern.root.items);
         return std::move(program_);
     }
 
@@ -75,6 +120,7 @@ private:
             case Kind::look_behind:
                 return apart(node.negated ? Do::look_for_none : Do::look, node.min, node.items);
             case Kind::back_reference:
+                program_.recalls = true;
                 program_.steps[add(Do::back_reference, node.number - 1)].letters = node.letters;
                 return;
             case Kind::condition:
@@ -109,11 +155,8 @@ private:
     }
 
     void character(const PatternNode& node) {
-        const auto& members = node.characters.members;
-        const bool plain = node.kind == Kind::set && !node.characters.negated && members.size() == 1 &&
-                           members.front().kind == SetMember::Kind::character;
-        if (plain && !has_case(members.front().range.first, node.letters)) {
-            add(Do::character, members.front().range.first);
+        if (is_one_literal(node)) {
+            add(Do::character, node.characters.members.front().range.first);
         } else {
             program_.steps[add(Do::test)].test = test_of(node);
         }
@@ -193,6 +236,7 @@ private:
     }
 
     void condition(const PatternNode& node) {
+        program_.recalls = true;
         const auto step = add(Do::condition, node.number - 1);
         all(node.items.front().items);
         const auto jump = add(Do::jump);

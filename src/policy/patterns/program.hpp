@@ -52,7 +52,12 @@ struct Program {
     std::vector<Step> steps;
     std::vector<std::unique_ptr<const CharTest>> tests;
     std::uint32_t captures = 0;
-    std::uint64_t width_min = 0;  ///< No shorter text matches.
+    bool recalls = false;         ///< What groups have matched can matter later on.
+    std::uint64_t width_min = 0;  ///< A shorter text has no match.
+    /// A match may begin anywhere, as the dialect only looks for its first character. Else it begins
+    /// where all but one of `width_min` characters are left: a group that has begun again can make a
+    /// match shorter than it seems.
+    bool begins_anywhere = false;
 };
 
 [[nodiscard]] Program make_program(const ParsedPattern& pattern);
