@@ -9,7 +9,7 @@ constexpr std::size_t places_first = 1UL << 10U;
 constexpr std::size_t places_max = 1UL << 21U;  // 32 MiB
 constexpr Way free_place;
 // To look at a place takes as long as this many steps of a search: it is seldom in the cache.
-constexpr std::uint64_t place_cost = 8;
+constexpr std::uint64_t place_cost = 12;
 
 // Every bit of the way changes about half of the bits.
 std::uint64_t mixed(const Way& way) noexcept {

@@ -9,9 +9,11 @@ namespace {
 using Do = Step::Kind;
 
 // Of a whole search. A step costs 1, and so does each character or mark that a step looks at.
-constexpr std::uint64_t cost_max = 100'000'000;
+constexpr std::uint64_t cost_max = 60'000'000;
 constexpr std::uint64_t cost_of_short_search = 100'000;
 constexpr std::size_t memory_max = 64UL * 1024 * 1024;
+constexpr std::size_t frame_bytes = 48;  // on every machine, so that the limit is
+constexpr std::size_t mark_bytes = 4;
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
@@ -154,7 +156,8 @@ Matcher::Flow Matcher::resume(bool matched) {
 
 // Runs a part in a frame of its own.
 Matcher::Flow Matcher::call(Wait wait, std::uint32_t step, std::uint32_t at) {
-    if (frames_.size() * sizeof(Frame) + kept_marks_.size() * sizeof(marks_[0]) > memory_max) return Flow::stopped;
+    static_assert(sizeof(Frame) <= frame_bytes);
+    if (frames_.size() * frame_bytes + kept_marks_.size() * mark_bytes > memory_max) return Flow::stopped;
     top().step = at_step_;
     top().at = at_;
     top().wait = wait;

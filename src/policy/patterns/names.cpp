@@ -78,8 +78,9 @@ std::optional<char32_t> character_called(const std::u32string& name) {
     if (upper.starts_with(ideograph) && upper.size() == ideograph_digits && upper[ideograph.size()] == '0') {
         upper.erase(ideograph.size(), 1);
     }
-    const auto point = character_named(upper);
-    return point ? point : character_with_alias(upper);
+    // No alias is a name, and to look for a name takes long if there is none.
+    const auto point = character_with_alias(upper);
+    return point ? point : character_named(upper);
 }
 
 }  // namespace assent
