@@ -166,11 +166,13 @@ private:
         }
         if (line.starts_with("HTTP/")) {
             head_.headers.clear();  // those of an interim answer
+            head_ended_ = false;
             return true;
         }
         while (!line.empty() && (line.back() == '\r' || line.back() == '\n' || line.back() == ' ')) {
             line.remove_suffix(1);
         }
+        if (line.empty()) head_ended_ = true;
         const auto colon = line.find(':');
         if (colon == std::string_view::npos) return true;
         const auto value = line.find_first_not_of(" \t", colon + 1);
@@ -213,7 +215,8 @@ private:
         while (const auto* message = curl_multi_info_read(multi_.get(), &left)) {
             if (message->msg == CURLMSG_DONE) end.code = message->data.result;
         }
-        if (end.code == CURLE_OK) return {.head = head_};
+        if (end.code == CURLE_OK && head_ended_) return {.head = head_};
+        if (end.code == CURLE_OK) end.code = CURLE_GOT_NOTHING;  // cut between two headers
         if (too_large_) {
             return failed(HttpFault::too_large, "the answer of " + host() + " is larger than " +
                                                     std::to_string(request_.answer_bytes_max) + " bytes");
@@ -242,6 +245,7 @@ private:
     curl_off_t sent_ = 0;
     std::int64_t last_byte_at_ = 0;
     bool got_bytes_ = false;
+    bool head_ended_ = false;
     bool too_large_ = false;
     Multi multi_;
     Easy easy_;
