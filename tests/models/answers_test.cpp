@@ -166,7 +166,7 @@ TEST_P(Answers, AreReadWhole) {
             EXPECT_NE(turn.result.failure().message.find(row.failure), std::string::npos)
                 << turn.result.failure().message;
             EXPECT_EQ(turn.heard, "");
-            EXPECT_EQ(service.requests().size(), 1U) << "such an answer is final";
+            EXPECT_EQ(service.request_count(), 1U) << "such an answer is final";
             continue;
         }
         ASSERT_TRUE(turn.result) << turn.result.failure().message;

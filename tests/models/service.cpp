@@ -44,6 +44,11 @@ Service& Service::replies(Reply reply) {
     return *this;
 }
 
+void Service::skip() {
+    const std::lock_guard lock(mutex_);
+    replies_.pop_front();
+}
+
 Reply Service::answer(const Received& request) {
     const std::lock_guard lock(mutex_);
     auto fault = fault_of(request, way_);

@@ -67,6 +67,8 @@ public:
     Service& says(const Said& said) { return replies(answer_of(said, way_)); }
     Service& replies(std::string bytes, Reply::End end = Reply::End::close);
     Service& replies(Reply reply);
+    /// Drops the next reply.
+    void skip();
 
     [[nodiscard]] ServiceOptions options() const;
     /// The model of this service; pauses are noted, not waited.
@@ -76,6 +78,7 @@ public:
     /// What was wrong with requests so far, also that one did not begin as the one before.
     [[nodiscard]] std::vector<std::string> faults() const;
     [[nodiscard]] std::vector<Received> requests() const { return server_.received(); }
+    [[nodiscard]] std::size_t request_count() const { return server_.count(); }
     [[nodiscard]] std::string url() const { return server_.url(); }
     [[nodiscard]] std::size_t replies_left() const;
 
