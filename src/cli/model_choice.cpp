@@ -1,6 +1,7 @@
 #include "cli/model_choice.hpp"
 
 #include "cli/demo_script.hpp"
+#include "model/service_key.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,39 +15,29 @@ namespace {
 
 constexpr std::string_view script_scheme = "script:";
 constexpr std::array services{"anthropic", "openai"};
+constexpr const char* anthropic_variable = "ANTHROPIC_API_KEY";
+constexpr const char* openai_variable = "OPENAI_API_KEY";
 
-// Keeps a key out of the environment except while a model is made. Only the main thread makes models.
-class KeyInEnvironment {
-public:
-    explicit KeyInEnvironment(const char* variable) : variable_(variable) {
-        const auto hidden = keys().find(variable);
-        if (hidden != keys().end()) setenv(variable, hidden->second.c_str(), 0);
-    }
-    KeyInEnvironment(const KeyInEnvironment&) = delete;
-    KeyInEnvironment& operator=(const KeyInEnvironment&) = delete;
-    ~KeyInEnvironment() {
-        char* value = std::getenv(variable_);
-        if (value == nullptr) return;
-        keys()[variable_] = value;
-        // What the process was started with stays readable in /proc unless it is overwritten in its place.
-        std::fill(value, value + std::strlen(value), '\0');
-        unsetenv(variable_);
-    }
-
-private:
-    static std::map<std::string, std::string>& keys() {
-        static std::map<std::string, std::string> hidden;
-        return hidden;
-    }
-    const char* variable_;
-};
+// Takes a key out of the environment, once; only the main thread makes models.
+std::string taken_key(const std::string& variable) {
+    static std::map<std::string, std::string> taken;
+    const auto found = taken.find(variable);
+    if (found != taken.end()) return found->second;
+    const auto key = models::key_in_environment(variable);
+    // What the process was started with stays readable in /proc unless it is overwritten in its place.
+    if (char* value = std::getenv(variable.c_str())) std::fill(value, value + std::strlen(value), '\0');
+    taken.emplace(variable, key);
+    return key;
+}
 
 Result<std::shared_ptr<Model>> service_model(const std::string& service, const ModelChoice& choice) {
-    // Both are taken out, whichever is used.
-    const KeyInEnvironment anthropic_key("ANTHROPIC_API_KEY");
-    const KeyInEnvironment openai_key("OPENAI_API_KEY");
-    ServiceOptions options{.model = choice.model.substr(service.size() + 1), .base_url = choice.base_url};
-    return service == "anthropic" ? anthropic_model(std::move(options)) : openai_model(std::move(options));
+    const bool anthropic = service == "anthropic";
+    const auto key = taken_key(anthropic ? anthropic_variable : openai_variable);
+    ServiceOptions options{.model = choice.model.substr(service.size() + 1),
+                           .base_url = choice.base_url,
+                           .key_variable = anthropic ? anthropic_variable : openai_variable};
+    if (!key.empty()) options.key = [key] { return std::string(key); };
+    return anthropic ? anthropic_model(std::move(options)) : openai_model(std::move(options));
 }
 
 }  // namespace
@@ -60,6 +51,9 @@ std::string service_of(const std::string& model) {
 
 Result<std::shared_ptr<Model>> make_model(const ModelChoice& choice) {
     const auto& model = choice.model;
+    // Also when neither is used: tools are started either way.
+    (void)taken_key(anthropic_variable);
+    (void)taken_key(openai_variable);
     if (const auto service = service_of(model); !service.empty()) return service_model(service, choice);
     if (!choice.base_url.empty()) {
         return Failure{FailureKind::usage, "--base-url is for --model anthropic:ID and openai:ID"};

@@ -12,7 +12,7 @@ constexpr std::string_view api_version = "2023-06-01";
 constexpr int usual_max_tokens = 32'000;
 
 std::string messages_url(const std::string& base_url) {
-    const auto base = trimmed_address(base_url.empty() ? std::string(own_address) : base_url);
+    auto base = trimmed_address(base_url.empty() ? std::string(own_address) : base_url);
     if (base.ends_with("/messages")) return base;
     return base + (base.ends_with("/v1") ? "/messages" : "/v1/messages");
 }

@@ -30,7 +30,8 @@ Stop stop_of(const std::string& reason) {
 std::string input_of(const JoinedText& pieces, const std::string& start) {
     if (!is_blank(pieces.text())) return pieces.text();
     const auto json = WireJson::parse(start);
-    const auto* input = json ? json->root().find("input") : nullptr;
+    if (!json) return "{}";
+    const auto* input = json->root().find("input");
     return is_kind(input, JsonNode::Kind::object) ? json->raw(input) : "{}";
 }
 
@@ -54,14 +55,14 @@ Reading AnthropicReader::event(const net::SseEvent& event) {
         return Reading::more;
     }
     if (type == "message_stop") return finish();
-    if (type == "error") return fail(*json);
+    if (type == "error") return told_error(*json);
     return Reading::more;  // a ping, or what later versions send
 }
 
 Reading AnthropicReader::whole(std::string_view body) {
     const auto json = WireJson::parse(body);
     if (!json) return Reading::broken;
-    if (json->string(json->root().find("type")) == "error") return fail(*json);
+    if (json->string(json->root().find("type")) == "error") return told_error(*json);
     const auto* content = json->root().find("content");
     if (!is_kind(content, JsonNode::Kind::array)) return Reading::broken;
     for (std::size_t i = 0; i < content->items.size(); ++i) {
@@ -131,26 +132,28 @@ Reading AnthropicReader::stop_block(const WireJson& json) {
     return Reading::more;
 }
 
-Reading AnthropicReader::fail(const WireJson& json) {
+Reading AnthropicReader::told_error(const WireJson& json) {
     const auto* error = json.root().find("error");
     constexpr int within_answer = 200;
-    error_ = {.status = within_answer,
-              .type = json.string(member(error, "type")),
-              .message = json.string(member(error, "message"))};
-    return Reading::failed;
+    return fail({.status = within_answer,
+                 .type = json.string(member(error, "type")),
+                 .message = json.string(member(error, "message"))});
 }
 
 Reading AnthropicReader::finish() {
     const bool stopped =
         std::all_of(blocks_.begin(), blocks_.end(), [](const auto& entry) { return entry.second.stopped; });
-    if (!stopped || answer_.turn.stop_reason.empty()) return Reading::broken;
+    if (!stopped || answer().turn.stop_reason.empty()) return Reading::broken;
     for (const auto& [index, block] : blocks_) {
         auto recorded = block.start;
         if (block.type == "text") {
-            answer_.turn.text += block.text.text();
+            answer().turn.text += block.text.text();
             recorded = with_member(recorded, "text", json_quote(block.text.text()));
             std::string citations;
-            for (const auto& citation : block.citations) citations += (citations.empty() ? "" : ",") + citation;
+            for (const auto& citation : block.citations) {
+                if (!citations.empty()) citations += ',';
+                citations += citation;
+            }
             if (!citations.empty()) recorded = with_member(recorded, "citations", "[" + citations + "]");
         } else if (block.type == "thinking") {
             recorded = with_member(recorded, "thinking", json_quote(block.thinking.text()));
@@ -161,7 +164,7 @@ Reading AnthropicReader::finish() {
         } else if (!is_blank(block.input.text())) {
             recorded = with_member(recorded, "input", object_or_empty(block.input.text()));
         }
-        answer_.blocks.push_back(std::move(recorded));
+        answer().blocks.push_back(std::move(recorded));
     }
     return Reading::whole;
 }
@@ -173,7 +176,7 @@ void AnthropicReader::add_call(const Block& block) {
         call.tool = names_.own(json->string(json->root().find("name")));
         if (is_kind(json->root().find("id"), JsonNode::Kind::string)) call.id = json->string(json->root().find("id"));
     }
-    answer_.turn.calls.push_back(std::move(call));
+    answer().turn.calls.push_back(std::move(call));
 }
 
 void AnthropicReader::add_usage(const JsonNode* usage) {
@@ -182,13 +185,13 @@ void AnthropicReader::add_usage(const JsonNode* usage) {
                        whole_number(member(usage, "cache_read_input_tokens"));
     const auto output = whole_number(member(usage, "output_tokens"));
     // Later numbers are sums of all so far; some are left out.
-    if (input > 0) answer_.turn.input_tokens = input;
-    if (output > 0) answer_.turn.output_tokens = output;
+    if (input > 0) answer().turn.input_tokens = input;
+    if (output > 0) answer().turn.output_tokens = output;
 }
 
 void AnthropicReader::set_stop(const std::string& reason) {
-    answer_.turn.stop_reason = reason;
-    answer_.stop = stop_of(reason);
+    answer().turn.stop_reason = reason;
+    answer().stop = stop_of(reason);
 }
 
 }  // namespace assent::models

@@ -35,7 +35,7 @@ private:
     Reading add_delta(const WireJson& json);
     Reading stop_block(const WireJson& json);
     Reading finish();
-    Reading fail(const WireJson& json);
+    Reading told_error(const WireJson& json);
     Block* open_block(const WireJson& json);
     void add_block(const WireJson& json, std::int64_t index, const JsonNode& content);
     void add_usage(const JsonNode* usage);

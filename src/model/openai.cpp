@@ -11,7 +11,7 @@ constexpr std::string_view own_address = "https://api.openai.com/v1";
 
 // A bare host gets the usual path; a path that somebody gave is kept.
 std::string completions_url(const std::string& base_url) {
-    const auto base = trimmed_address(base_url.empty() ? std::string(own_address) : base_url);
+    auto base = trimmed_address(base_url.empty() ? std::string(own_address) : base_url);
     if (base.ends_with("/chat/completions")) return base;
     const auto host = base.find("://");
     const bool bare = host == std::string::npos || base.find('/', host + 3) == std::string::npos;

@@ -20,7 +20,7 @@ Reading OpenaiReader::event(const net::SseEvent& event) {
     if (!json || json->root().kind != JsonNode::Kind::object) return Reading::broken;
     const auto* error = json->root().find("error");
     if (event.event == "error" || (error != nullptr && error->kind != JsonNode::Kind::null)) {
-        return fail(event.data);
+        return told_error(event.data);
     }
     add_usage(json->root().find("usage"));
     const auto* choice = first_choice(*json);
@@ -31,7 +31,7 @@ Reading OpenaiReader::event(const net::SseEvent& event) {
     }
     on_text_(text_.take_new());
     const auto reason = json->string(member(choice, "finish_reason"));
-    if (!reason.empty()) answer_.turn.stop_reason = reason;
+    if (!reason.empty()) answer().turn.stop_reason = reason;
     return Reading::more;
 }
 
@@ -40,7 +40,7 @@ Reading OpenaiReader::whole(std::string_view body) {
     if (!json) return Reading::broken;
     const auto* choice = first_choice(*json);
     if (choice == nullptr) {
-        return json->root().find("error") != nullptr ? fail(body) : Reading::broken;
+        return json->root().find("error") != nullptr ? told_error(body) : Reading::broken;
     }
     add_usage(json->root().find("usage"));
     const auto* message = choice->find("message");
@@ -50,14 +50,13 @@ Reading OpenaiReader::whole(std::string_view body) {
             add_piece(*json, call, calls_.emplace_back(Call{.index = static_cast<std::int64_t>(calls_.size())}));
         }
     }
-    answer_.turn.stop_reason = json->string(choice->find("finish_reason"));
+    answer().turn.stop_reason = json->string(choice->find("finish_reason"));
     return finish();
 }
 
-Reading OpenaiReader::fail(std::string_view body) {
+Reading OpenaiReader::told_error(std::string_view body) {
     constexpr int within_answer = 200;
-    error_ = read_service_error(within_answer, body);
-    return Reading::failed;
+    return fail(read_service_error(within_answer, body));
 }
 
 const JsonNode* OpenaiReader::first_choice(const WireJson& json) {
@@ -102,21 +101,21 @@ OpenaiReader::Call& OpenaiReader::call_of(const WireJson& json, const JsonNode& 
         std::find_if(calls_.rbegin(), calls_.rend(), [&](const Call& call) { return call.index == index; });
     const bool other = found != calls_.rend() && found->has_id && !id.empty() && found->id != id;
     if (found != calls_.rend() && !other && !starts) return *found;
-    calls_.push_back({.index = index});
-    return calls_.back();
+    const auto after = std::upper_bound(calls_.begin(), calls_.end(), index,
+                                        [](std::int64_t number, const Call& call) { return number < call.index; });
+    return *calls_.insert(after, {.index = index});
 }
 
 Reading OpenaiReader::finish() {
-    auto& turn = answer_.turn;
+    auto& turn = answer().turn;
     if (turn.stop_reason.empty()) return Reading::broken;
-    answer_.stop = stop_of(turn.stop_reason);
+    answer().stop = stop_of(turn.stop_reason);
     on_text_(text_.take_rest());
     turn.text = text_.text();
     if (!refusal_.text().empty()) {
-        answer_.stop = Stop::refused;
+        answer().stop = Stop::refused;
         turn.stop_reason = refusal_.text();
     }
-    std::stable_sort(calls_.begin(), calls_.end(), [](const Call& a, const Call& b) { return a.index < b.index; });
     for (const auto& call : calls_) {
         ProposedCall proposed{.tool = names_.own(call.name.text()), .arguments = call.arguments.text()};
         if (call.has_id) proposed.id = call.id;
@@ -130,8 +129,8 @@ Reading OpenaiReader::finish() {
 void OpenaiReader::add_usage(const JsonNode* usage) {
     const auto input = whole_number(member(usage, "prompt_tokens"));
     const auto output = whole_number(member(usage, "completion_tokens"));
-    if (input > 0) answer_.turn.input_tokens = input;
-    if (output > 0) answer_.turn.output_tokens = output;
+    if (input > 0) answer().turn.input_tokens = input;
+    if (output > 0) answer().turn.output_tokens = output;
 }
 
 }  // namespace assent::models

@@ -27,7 +27,7 @@ private:
         JoinedText arguments;
     };
 
-    Reading fail(std::string_view body);
+    Reading told_error(std::string_view body);
     Reading finish();
     /// The choice with index 0, or null.
     static const JsonNode* first_choice(const WireJson& json);
@@ -40,7 +40,7 @@ private:
     OnText on_text_;
     JoinedText text_;
     JoinedText refusal_;
-    std::vector<Call> calls_;
+    std::vector<Call> calls_;  // by index
 };
 
 }  // namespace assent::models

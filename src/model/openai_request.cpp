@@ -35,6 +35,7 @@ void add_exchange(const Exchange& exchange, const ToolNames& names, std::vector<
         return;
     }
     std::vector<std::string> calls;
+    calls.reserve(exchange.ids.size());
     for (std::size_t i = 0; i < exchange.ids.size(); ++i) {
         calls.push_back(call_json(message.calls[i], exchange.ids[i], names));
     }

@@ -58,6 +58,12 @@ public:
     [[nodiscard]] const ServiceError& error() const noexcept { return error_; }
 
 protected:
+    Reading fail(ServiceError error) {
+        error_ = std::move(error);
+        return Reading::failed;
+    }
+
+private:
     Answer answer_;
     ServiceError error_;
 };

@@ -16,6 +16,11 @@ std::string trimmed(std::string key) {
 
 }  // namespace
 
+std::string key_in_environment(const std::string& variable) {
+    const char* found = std::getenv(variable.c_str());
+    return trimmed(found != nullptr ? found : "");
+}
+
 bool sendable_key(const std::string& key) {
     return std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
@@ -26,8 +31,7 @@ Result<void> find_key(ServiceOptions& options, const std::string& usual_variable
         return {};
     }
     if (options.key_variable.empty()) options.key_variable = usual_variable;
-    const char* found = std::getenv(options.key_variable.c_str());
-    const auto key = trimmed(found != nullptr ? found : "");
+    const auto key = key_in_environment(options.key_variable);
     if (key.empty() && (need == KeyNeed::always || options.base_url.empty())) {
         return Failure{FailureKind::usage, "the model " + options.model + " needs a key; set " + options.key_variable +
                                                " in the environment"};
@@ -36,7 +40,7 @@ Result<void> find_key(ServiceOptions& options, const std::string& usual_variable
         return Failure{FailureKind::usage,
                        "the key in " + options.key_variable + " holds characters that no key has; check it"};
     }
-    options.key = [key] { return key; };
+    options.key = [key] { return std::string(key); };
     return {};
 }
 

@@ -16,6 +16,9 @@ enum class KeyNeed { always, own_address_only };
 /// needed, or it cannot be sent. No text holds the key.
 Result<void> find_key(ServiceOptions& options, const std::string& usual_variable, KeyNeed need);
 
+/// What the variable holds, without blanks around it; empty: nothing.
+[[nodiscard]] std::string key_in_environment(const std::string& variable);
+
 /// True if `key` can stand in a header.
 [[nodiscard]] bool sendable_key(const std::string& key);
 

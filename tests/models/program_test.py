@@ -99,6 +99,15 @@ class ProgramTest(unittest.TestCase):
                 self.assertIn("PATH=", service.requests[1][1])
                 self.assertNotIn(KEY, service.requests[1][1])
                 self.assertEqual(service.faults, [])
+        # Nor when the model is a script.
+        script = self.folder / "script.json"
+        turn = {"calls": [{"name": "shell", "arguments": {"command": look + "; env >seen.txt"}}]}
+        script.write_text(json.dumps({"turns": [turn, {"text": "ok"}]}))
+        done = self.assent(
+            "--json", "run", "--model", f"script:{script}", "--workspace", str(self.workspace), "--allow", "shell", "go"
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("PATH=", done.stdout)
         self.assert_key_nowhere()
 
     def test_one_megabyte_of_arguments(self):

@@ -61,8 +61,7 @@ List header_list(const std::vector<HttpHeader>& headers) {
     List list;
     const auto add = [&list](const std::string& line) {
         auto* longer = not_null(curl_slist_append(list.get(), line.c_str()));
-        (void)list.release();
-        list.reset(longer);
+        if (list.get() != longer) list.reset(longer);  // a longer list keeps its beginning
     };
     for (const auto& header : headers) {
         if ((header.name + header.value).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
