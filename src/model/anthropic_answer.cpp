@@ -149,12 +149,13 @@ Reading AnthropicReader::finish() {
         if (block.type == "text") {
             answer().turn.text += block.text.text();
             recorded = with_member(recorded, "text", json_quote(block.text.text()));
-            std::string citations;
+            std::string citations = "[";
             for (const auto& citation : block.citations) {
-                if (!citations.empty()) citations += ',';
+                if (citations.size() > 1) citations += ',';
                 citations += citation;
             }
-            if (!citations.empty()) recorded = with_member(recorded, "citations", "[" + citations + "]");
+            citations += ']';
+            if (!block.citations.empty()) recorded = with_member(recorded, "citations", citations);
         } else if (block.type == "thinking") {
             recorded = with_member(recorded, "thinking", json_quote(block.thinking.text()));
             recorded = with_member(recorded, "signature", json_quote(block.signature.text()));

@@ -182,7 +182,8 @@ TEST_P(Faults, TheServiceSaysHowLongToWait) {
     for (const auto& [headers, pause] :
          {Row{"retry-after: 7\r\n", 7000}, Row{"Retry-After: 0\r\n", 0}, Row{"retry-after: 1.5\r\n", 1500},
           Row{"retry-after-ms: 12\r\n", 12}, Row{"retry-after: 7\r\nretry-after-ms: 12.2\r\n", 13},
-          Row{"retry-after: Mon, 29 Nov 2026 21:20:05 GMT\r\n", 0}}) {
+          Row{"retry-after: Mon, 30 Nov 2026 00:53:25 GMT\r\n", 5000},
+          Row{"retry-after: Mon, 02 Nov 2026 21:20:05 GMT\r\n", 0}}) {
         for (const int status : {429, 529}) {
             Service service(way());
             service.replies(error(status, "rate_limit_error", "slow down", headers)).says(answer);

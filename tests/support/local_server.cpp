@@ -9,6 +9,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace assent::test {
@@ -78,7 +79,12 @@ std::string chunked_bytes(const std::string& content_type, const std::vector<std
     return out + "0\r\n\r\n";
 }
 
+void forget_proxies() {
+    for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) unsetenv(name);
+}
+
 LocalServer::LocalServer(Handler handler) : handler_(std::move(handler)) {
+    forget_proxies();
     listener_ = listen_on_loopback(port_);
     if (listen(listener_, 64) != 0 || pipe(stop_) != 0) throw std::runtime_error("the local server cannot listen");
     thread_ = std::thread([this] { serve(); });

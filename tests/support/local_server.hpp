@@ -63,6 +63,9 @@ private:
     std::thread thread_;
 };
 
+/// Takes proxies out of this process's environment; every LocalServer does it.
+void forget_proxies();
+
 /// A port on 127.0.0.1 where nobody listens.
 int closed_port();
 

@@ -210,18 +210,21 @@ TEST(Http, ABrokenAnswerIsTold) {
 }
 
 TEST(Http, NobodyListening) {
+    test::forget_proxies();
     const auto host = "127.0.0.1:" + std::to_string(closed_port());
     expect_failure(post({.url = "http://" + host + "/v1"}), HttpFault::refused,
                    "no connection to " + host + "; check that the service runs there");
 }
 
 TEST(Http, ANameThatDoesNotExist) {
+    test::forget_proxies();
     setenv("RES_OPTIONS", "attempts:1 timeout:1", 1);
     expect_failure(post({.url = "https://nothing.invalid/v1"}), HttpFault::not_resolved,
                    "the name nothing.invalid is not resolved; check the address and the network");
 }
 
 TEST(Http, AProxyThatRefuses) {
+    test::forget_proxies();
     const auto closed = std::to_string(closed_port());
     setenv("HTTPS_PROXY", ("http://127.0.0.1:" + closed).c_str(), 1);
     expect_failure(post({.url = "https://service.test/v1"}), HttpFault::proxy,

@@ -49,6 +49,12 @@ void set(const Easy& easy, CURLoption option, Value value) {
     }
 }
 
+// Null as well when it is empty.
+const char* set_variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
 char small(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -122,8 +128,8 @@ private:
         set(easy_, CURLOPT_FOLLOWLOCATION, 0L);
         set(easy_, CURLOPT_SSL_VERIFYPEER, 1L);
         set(easy_, CURLOPT_SSL_VERIFYHOST, 2L);
-        if (const char* file = std::getenv("SSL_CERT_FILE"); file != nullptr) set(easy_, CURLOPT_CAINFO, file);
-        if (const char* folder = std::getenv("SSL_CERT_DIR"); folder != nullptr) set(easy_, CURLOPT_CAPATH, folder);
+        if (const char* file = set_variable("SSL_CERT_FILE")) set(easy_, CURLOPT_CAINFO, file);
+        if (const char* folder = set_variable("SSL_CERT_DIR")) set(easy_, CURLOPT_CAPATH, folder);
         set(easy_, CURLOPT_NOSIGNAL, 1L);
         set(easy_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.connect_ms));
         set(easy_, CURLOPT_ERRORBUFFER, error_.data());
