@@ -128,8 +128,7 @@ std::string tools_json(const ModelRequest& request, const ToolNames& names) {
     for (const auto* tool : request.tools) {
         std::string one = R"({"name":)" + json_quote(names.wire(tool->name));
         if (!is_blank(tool->description)) one += R"(,"description":)" + json_quote(tool->description);
-        out.push_back(one + R"(,"input_schema":)" + (tool->schema.empty() ? R"({"type":"object"})" : tool->schema) +
-                      "}");
+        out.push_back(one + R"(,"input_schema":)" + wire_schema(*tool) + "}");
     }
     return joined(out);
 }

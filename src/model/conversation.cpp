@@ -88,6 +88,18 @@ std::vector<Exchange> exchanges(std::span<const Message> messages, IdRule rule) 
     return out;
 }
 
+std::string wire_schema(const ToolSpec& tool) {
+    auto schema = Arguments::parse(tool.schema.empty() ? "{}" : tool.schema, wire_limits);
+    if (!schema) return tool.schema;
+    for (const auto* missing : {R"({"type":"object"})", R"({"properties":{}})"}) {
+        const auto member = Arguments::parse(missing);
+        if (!member || schema->find(member->root().keys.front()) != nullptr) continue;
+        schema = lay_over(*schema, *member, wire_limits);
+        if (!schema) return tool.schema;
+    }
+    return schema->text();
+}
+
 std::string object_or_empty(const std::string& arguments) {
     return Arguments::parse(arguments, wire_limits).ok() ? arguments : "{}";
 }

@@ -45,6 +45,9 @@ enum class IdRule {
 /// The model's own ids are kept where the rule allows.
 [[nodiscard]] std::vector<Exchange> exchanges(std::span<const Message> messages, IdRule rule);
 
+/// The tool's schema with the members that services want to see in it: type and properties.
+[[nodiscard]] std::string wire_schema(const ToolSpec& tool);
+
 /// The recorded arguments if they are a JSON object, byte for byte; else `{}`.
 [[nodiscard]] std::string object_or_empty(const std::string& arguments);
 /// The text of a result; words that say so when there is none, since services refuse an empty one.

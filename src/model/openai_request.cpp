@@ -50,8 +50,7 @@ void add_exchange(const Exchange& exchange, const ToolNames& names, std::vector<
 std::string tool_json(const ToolSpec& tool, const ToolNames& names) {
     std::string out = R"({"type":"function","function":{"name":)" + json_quote(names.wire(tool.name));
     if (!is_blank(tool.description)) out += R"(,"description":)" + json_quote(tool.description);
-    return out + R"(,"parameters":)" + (tool.schema.empty() ? R"({"type":"object","properties":{}})" : tool.schema) +
-           "}}";
+    return out + R"(,"parameters":)" + wire_schema(tool) + "}}";
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ protected:
         std::make_shared<FakeTool>(ToolSpec{.name = "silent_error"},
                                    [](const ApprovedCall&) { return ToolResult{.text = " \n", .is_error = true}; });
     std::shared_ptr<FakeTool> dotted =
-        std::make_shared<FakeTool>(ToolSpec{.name = "files.read", .schema = R"({"type":"object"})"});
+        std::make_shared<FakeTool>(ToolSpec{.name = "files.read", .schema = R"({"required":["p"]})"});
     std::vector<AgentEvent> events;
 };
 
@@ -85,6 +85,7 @@ TEST_P(Conversation, EveryKindOfCallAndResult) {
     EXPECT_EQ(silent->runs.size(), 1U);
     EXPECT_TRUE(silent_error->runs.empty()) << "its id was taken in the same turn";
     EXPECT_EQ(dotted->runs, std::vector<std::string>{R"({"p":1})"});
+    EXPECT_TRUE(sent(0, R"({"required":["p"],"type":"object","properties":{}})")) << body(0);
     // What the model wrote goes back byte for byte.
     const std::string written = "{ \"n\" : 1.10, \"big\": 12345678901234567890 }";
     EXPECT_TRUE(sent(1, anthropic() ? "\"input\":" + written : "\"arguments\":" + json_quote(written))) << body(1);

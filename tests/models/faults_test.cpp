@@ -135,6 +135,29 @@ TEST_P(Faults, WhatMakesNoSenseIsAskedAgain) {
         "the answer of " + host(service) + " broke off or makes no sense; resume to ask again (asked 5 times)");
 }
 
+// The connection ends in good order, but the service has not said that the turn, or a call of it, is whole.
+TEST_P(Faults, WhatWasNotConfirmedDoesNotCount) {
+    const auto parts = way().api == Api::anthropic
+                           ? std::vector<std::string>{"content_block_stop", "\"message_delta\"", "\"message_stop\""}
+                           : std::vector<std::string>{"tool_calls\"}", "[DONE]"};
+    for (const auto& missing : parts) {
+        std::vector<std::string> events;
+        for (const auto& event : stream_of(answer, way().api)) {
+            if (event.find(missing) == std::string::npos) events.push_back(event);
+        }
+        auto whole = whole_of(answer, way().api);
+        const auto reason =
+            whole.find(way().api == Api::anthropic ? "\"tool_use\",\"stop_sequence" : "\"tool_calls\"}]");
+        whole.replace(reason, whole.find('"', reason + 1) + 1 - reason, "null");
+        Service service(way());
+        service.replies(way().streaming ? chunked_bytes("text/event-stream", events)
+                                        : http_bytes(200, "application/json", whole));
+        service.says(answer);
+        expect_answer(take_turn(*service.model()));
+        EXPECT_EQ(service.request_count(), 2U) << missing;
+    }
+}
+
 TEST_P(Faults, PassingErrorsAreAskedAgain) {
     for (const int status : {408, 409, 429, 500, 502, 503, 504, 529}) {
         Service service(way());

@@ -36,6 +36,7 @@ bool plain(const std::string& name) {
 
 void check_schema(const JsonNode& schema) {
     require(schema.kind == Kind::object && string_of(schema, "type") == "object", "a tool's schema is no object");
+    need(schema, "properties", Kind::object);
 }
 
 using Ids = std::vector<std::string>;
