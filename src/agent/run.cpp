@@ -95,7 +95,8 @@ Result<ModelTurn> RunLoop::ask_model() {
     const ModelRequest request{.system_prompt = options_.system_prompt,
                                .messages = gate_.messages(),
                                .tools = tools,
-                               .turn = gate_.turns() + 1};
+                               .turn = gate_.turns() + 1,
+                               .on_text_dropped = [this] { tell({.kind = AgentEvent::Kind::text_dropped}); }};
     const auto tell_text = [this](std::string_view text) {
         tell({.kind = AgentEvent::Kind::text, .text = std::string(text)});
     };
