@@ -222,13 +222,13 @@ Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
     return run;
 }
 
-void RunLoop::tell(AgentEvent event) const {
+void RunLoop::tell(const AgentEvent& event) const {
     if (!options_.listener) return;
     try {
         options_.listener(event);
     } catch (const abi::__forced_unwind&) {
         throw;
-    } catch (...) {
+    } catch (...) {  // NOLINT(bugprone-empty-catch): said below
         // Whoever watches never changes what is watched.
     }
 }

@@ -16,7 +16,7 @@
 namespace assent {
 namespace {
 
-using namespace journal;
+using namespace journal;  // NOLINT(google-build-using-namespace): the gate speaks the journal's words throughout
 
 // A change that lost against somebody else's is made again on the new state. Between two of a runner's
 // appends only finitely many answers can come, so this bound is never met in honest use.
@@ -127,7 +127,7 @@ public:
     void add_configuration(const ThreadState& state, Change& change) const {
         Configured wanted{.settings = settings ? *settings : state.configured.settings, .tools = judge.known_tools()};
         if (wanted == state.configured) return;
-        change.events.push_back(std::move(wanted));
+        change.events.emplace_back(std::move(wanted));
         change.schemas = judge.schemas();
     }
 
@@ -150,7 +150,7 @@ public:
                 for (const auto& ask : call.approvals) {
                     const auto& deadline = ask.asked.deadline;
                     if (ask.state != ApprovalState::open || !deadline || *deadline > session.now()) continue;
-                    change.events.push_back(timed_out(ask));
+                    change.events.emplace_back(timed_out(ask));
                     change.closes.push_back(ask.asked.number);
                     change.closes_late = true;
                     change.closes_call = {call.ref.turn, call.ref.position};
