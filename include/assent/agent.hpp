@@ -124,7 +124,7 @@ public:
     void set_reviewer(Reviewer reviewer);
     [[nodiscard]] const std::string& thread_id() const noexcept;
     /// The conversation as of the last prompt or resume.
-    [[nodiscard]] std::vector<Message> messages() const;
+    [[nodiscard]] Result<std::vector<Message>> messages() const;
 
 private:
     class Impl;

@@ -73,6 +73,14 @@ enum class LeaseUse : std::uint8_t {
     give_back,  ///< Must hold it, and gives it back.
 };
 
+/// A cache of a thread's state after the row at `pos`.
+struct Snapshot {
+    std::int64_t seq = 0;
+    std::int64_t pos = 0;
+    int version = 0;
+    std::string state;
+};
+
 struct Append {
     std::string thread_id;
     bool create = false;  ///< Make the thread if it does not exist.
@@ -89,11 +97,12 @@ struct Append {
     std::optional<ThreadStatus> status;
     // Approvals. Numbers of opened ones are given in order from `AppendResult::first_number`.
     std::vector<OpenApproval> opens;
-    std::vector<std::int64_t> closes;                ///< Each must be open, or the append is refused as `closed`.
-    bool closes_late = false;                        ///< The deadline of what it closes does not matter.
-    std::optional<std::pair<int, int>> closes_call;  ///< Also all of this turn and position.
-    bool closes_thread = false;                      ///< Also all of the thread.
+    std::vector<std::int64_t> closes;               ///< Each must be open, or the append is refused as `closed`.
+    bool closes_late = false;                       ///< The deadline of what it closes does not matter.
+    std::vector<std::pair<int, int>> closes_calls;  ///< Also all of these turns and positions.
+    bool closes_thread = false;                     ///< Also all of the thread.
     std::vector<std::pair<std::string, std::string>> schemas;  ///< Digest and text, kept once each.
+    std::optional<Snapshot> snapshot;  ///< Of the state after this append; the store gives it its position.
 };
 
 enum class AppendStatus : std::uint8_t {
@@ -112,21 +121,14 @@ struct AppendResult {
     std::int64_t seq = 0;
     std::int64_t pos = 0;
     std::int64_t fence = 0;
-    std::int64_t first_number = 0;
-    std::string leased_by;  ///< Leased: who runs it, for people.
+    std::int64_t first_number = 0;  ///< Of the first approval that was opened; 0 if none was.
+    std::string leased_by;          ///< Leased: who runs it, for people.
 };
 
 /// Where the question of a number stands.
 struct ApprovalPlace {
     std::string thread_id;
     std::optional<OpenApproval> open;
-};
-
-struct Snapshot {
-    std::int64_t seq = 0;
-    std::int64_t pos = 0;
-    int version = 0;
-    std::string state;
 };
 
 class Checkpointer {
@@ -144,7 +146,6 @@ public:
     virtual Result<std::optional<ApprovalPlace>> find_approval(std::int64_t number) = 0;
     virtual Result<std::string> schema(const std::string& digest) = 0;
     virtual Result<std::optional<Snapshot>> snapshot(const std::string& thread_id) = 0;
-    virtual Result<void> keep_snapshot(const std::string& thread_id, const Snapshot& snapshot) = 0;
     /// Gives a thread back without an event; does nothing if the fence is no longer the current one.
     virtual Result<void> give_back(const std::string& thread_id, std::int64_t fence) = 0;
 };

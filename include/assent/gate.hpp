@@ -75,6 +75,12 @@ struct CallPreview {
     std::vector<GuardSays> guards;
 };
 
+/// An answer to give when a thread is resumed.
+struct GivenAnswer {
+    Approval approval;
+    Decision decision;
+};
+
 /// What the driver of a gate does next.
 enum class GateStep : std::uint8_t {
     call_model,  ///< Ask the model, then `propose`.
@@ -104,6 +110,11 @@ public:
     /// Takes an existing thread to go on where it stands. Calls that a dead process had started become
     /// unknown, or may run again if their tool is idempotent.
     Result<void> resume();
+    /// The same with answers to open approvals of this thread. The answers and the claim of the calls they
+    /// make ready are one durable step; `claim` then gives the permits. `told` gets what came of each answer,
+    /// in order, also when the thread goes on in another process (failure `leased`).
+    Result<void> resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
+                        std::vector<AnswerResult>& told);
     /// Records what the model said, prepares and judges its calls, and asks people where a guard says so.
     Result<void> propose(const ModelTurn& turn);
     /// Judges again what people edited.
@@ -122,7 +133,10 @@ public:
     Result<void> give_back();
 
     [[nodiscard]] GateStep next() const;
-    [[nodiscard]] std::span<const Message> messages() const noexcept;
+    /// The conversation so far. Reads the whole journal if the thread was opened from a snapshot.
+    [[nodiscard]] Result<std::span<const Message>> messages() const;
+    /// The assistant's last text.
+    [[nodiscard]] const std::string& last_text() const noexcept;
     [[nodiscard]] std::vector<CallReport> calls() const;
     /// Open approvals of this thread.
     [[nodiscard]] std::vector<Approval> open() const;

@@ -22,7 +22,6 @@ public:
     Result<std::optional<ApprovalPlace>> find_approval(std::int64_t number) override;
     Result<std::string> schema(const std::string& digest) override;
     Result<std::optional<Snapshot>> snapshot(const std::string& thread_id) override;
-    Result<void> keep_snapshot(const std::string& thread_id, const Snapshot& snapshot) override;
     Result<void> give_back(const std::string& thread_id, std::int64_t fence) override;
 
 private:

@@ -63,7 +63,8 @@ struct ModelTurn {
 
 struct ModelRequest {
     std::string_view system_prompt;
-    std::span<const Message> messages;
+    /// The conversation so far, read from the store when it is first asked for. Failure kind `database`.
+    std::function<Result<std::span<const Message>>()> messages;
     std::span<const ToolSpec* const> tools;
     int turn = 1;  ///< Which turn of the thread this will be, from 1.
     /// Called when the pieces of this turn that `on_text` got so far do not count: the turn failed, or is

@@ -3,6 +3,7 @@
 
 #include "agent/run.hpp"
 #include "base/sha256.hpp"
+#include "gate/answering.hpp"
 
 namespace assent {
 namespace {
@@ -82,6 +83,48 @@ public:
                 .interrupts = gate->open(),
                 .failure = std::move(failure)};
     }
+
+    // What came of each answer stands in `came_of` in the order given, also of those that were refused before
+    // the gate saw them; of an answer that a failure overtook there is nothing.
+    Run resume(const Answers& answers, std::vector<AnswerResult>& came_of, const std::stop_token& stop) {
+        std::vector<GivenAnswer> given;
+        std::vector<std::optional<AnswerResult>> known;
+        for (const auto& [id, answer] : answers) {
+            auto read = read_given(id, answer);
+            if (!read) return failed(read.failure());
+            if (auto* refused = std::get_if<AnswerResult>(&*read)) {
+                known.emplace_back(std::move(*refused));
+                continue;
+            }
+            known.emplace_back();
+            given.push_back(std::get<GivenAnswer>(std::move(*read)));
+        }
+        std::vector<AnswerResult> came;
+        auto taken = gate->resume(given, reviewer, came);
+        auto next = came.begin();
+        for (auto& result : known) {
+            if (!result && next == came.end()) break;
+            came_of.push_back(result ? std::move(*result) : std::move(*next++));
+        }
+        if (taken) return go(stop);
+        // Nobody goes on here: what was claimed with the answers is released.
+        (void)gate->give_back();
+        return failed(taken.failure());
+    }
+
+    Result<std::variant<GivenAnswer, AnswerResult>> read_given(const std::string& id, const Answer& answer) {
+        using Given = std::variant<GivenAnswer, AnswerResult>;
+        auto approval = approvals().find(id, options.thread_id);
+        if (!approval) {
+            if (auto known = told_of_missing(approval.failure())) return Given(std::move(*known));
+            return approval.failure();
+        }
+        if (answer.decision()) return Given(GivenAnswer{std::move(approval).value(), *answer.decision()});
+        auto read = read_answer_json(*approval, answer.json());
+        if (auto* refused = std::get_if<AnswerResult>(&read)) return Given(std::move(*refused));
+        return Given(GivenAnswer{std::move(approval).value(), std::get<Decision>(std::move(read))});
+    }
+
     Run go(const std::stop_token& stop) { return RunLoop(options, *gate, told, stop).go(); }
 
     AgentOptions options;
@@ -108,19 +151,7 @@ Run Agent::resume(const Answers& answers, const std::stop_token& stop) {
     if (!known) return impl_->failed(known.failure());
     if (!*known) return impl_->failed({FailureKind::unknown_thread, "no thread is called " + thread_id()});
     std::vector<AnswerResult> told;
-    auto approvals = impl_->approvals();
-    for (const auto& [id, answer] : answers) {
-        auto result = answer.decision() ? approvals.answer(id, *answer.decision(), impl_->reviewer, thread_id())
-                                        : approvals.answer_json(id, answer.json(), impl_->reviewer, thread_id());
-        if (!result) {
-            auto run = impl_->failed(result.failure());
-            run.answers = std::move(told);
-            return run;
-        }
-        told.push_back(std::move(result).value());
-    }
-    auto taken = impl_->gate->resume();
-    auto run = taken ? impl_->go(stop) : impl_->failed(taken.failure());
+    auto run = impl_->resume(answers, told, stop);
     run.answers = std::move(told);
     return run;
 }
@@ -135,9 +166,10 @@ void Agent::set_reviewer(Reviewer reviewer) {
 const std::string& Agent::thread_id() const noexcept {
     return impl_->options.thread_id;
 }
-std::vector<Message> Agent::messages() const {
+Result<std::vector<Message>> Agent::messages() const {
     const auto messages = impl_->gate->messages();
-    return {messages.begin(), messages.end()};
+    if (!messages) return messages.failure();
+    return std::vector<Message>(messages->begin(), messages->end());
 }
 
 }  // namespace assent

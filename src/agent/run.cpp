@@ -93,7 +93,7 @@ Result<ModelTurn> RunLoop::ask_model() {
     std::vector<const ToolSpec*> tools;
     for (const auto& tool : options_.tools) tools.push_back(&tool->spec());
     const ModelRequest request{.system_prompt = options_.system_prompt,
-                               .messages = gate_.messages(),
+                               .messages = [this] { return gate_.messages(); },
                                .tools = tools,
                                .turn = gate_.turns() + 1,
                                .on_text_dropped = [this] { tell({.kind = AgentEvent::Kind::text_dropped}); }};
@@ -215,9 +215,8 @@ Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
     for (auto& call : gate_.calls()) {
         if (call.waiting) run.calls.push_back(std::move(call));
     }
-    const auto messages = gate_.messages();
     const bool has_text = status == RunStatus::done || status == RunStatus::aborted;
-    if (has_text && !messages.empty()) run.text = messages.back().text;
+    if (has_text) run.text = gate_.last_text();
     if (has_text) tell({.kind = AgentEvent::Kind::finished, .text = run.text});
     return run;
 }

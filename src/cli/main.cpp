@@ -71,8 +71,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         .add_option("--answers", options.answers,
                     "answers in the order of asking: approve,deny:why,edit:{…},respond:text,later")
         ->allow_extra_args(false);
-    refuse_later_options(command,
-                         {"--policy", "--queue", "--idempotency-key", "--notify", "--decisions"});
+    refuse_later_options(command, {"--policy", "--queue", "--idempotency-key", "--notify", "--decisions"});
 }
 
 // One parsed command line: CLI11 fills the options, the chosen command's action runs afterwards.

@@ -1,8 +1,10 @@
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
 #include "base/time_text.hpp"
+#include "gate/answering.hpp"
 #include "gate/binding.hpp"
 #include "gate/process.hpp"
+#include "gate/recorded.hpp"
 #include "gate/session.hpp"
 
 #include <assent/approvals.hpp>
@@ -75,15 +77,6 @@ Approval after(Approval approval, const Answered& answered, UnixMillis at) {
     return approval;
 }
 
-// Not found and ambiguous are answers here, not failures.
-std::optional<AnswerResult> answer_for(const Failure& failure) {
-    if (failure.kind == FailureKind::not_found)
-        return AnswerResult{.status = AnswerResult::Status::not_found, .message = failure.message};
-    if (failure.kind == FailureKind::ambiguous)
-        return AnswerResult{.status = AnswerResult::Status::ambiguous, .message = failure.message};
-    return std::nullopt;
-}
-
 // The schema that edited arguments must fit: of the asked tool, or of another tool of the agent.
 Result<std::string> schema_digest_for(ThreadSession& session, const Approval& approval, const std::string& tool) {
     if (tool == approval.tool) return approval.schema;
@@ -136,49 +129,45 @@ Result<AnswerResult> told(Checkpointer& store, const Approval& stands, const Ans
 
 }  // namespace
 
-Result<AnswerResult> Approvals::answer(const std::string& id, const Decision& decision, const Reviewer& reviewer,
-                                       const std::string& thread) {
-    auto approval = find(id, thread);
-    if (approval) return answer_found(*approval, decision, reviewer);
-    if (auto known = answer_for(approval.failure())) return std::move(*known);
-    return approval.failure();
+std::optional<AnswerResult> told_of_missing(const Failure& failure) {
+    if (failure.kind == FailureKind::not_found)
+        return AnswerResult{.status = AnswerResult::Status::not_found, .message = failure.message};
+    if (failure.kind == FailureKind::ambiguous)
+        return AnswerResult{.status = AnswerResult::Status::ambiguous, .message = failure.message};
+    return std::nullopt;
 }
 
-Result<AnswerResult> Approvals::answer_json(const std::string& id, std::string_view json, const Reviewer& reviewer,
-                                            const std::string& thread) {
-    auto approval = find(id, thread);
-    if (!approval) {
-        if (auto known = answer_for(approval.failure())) return std::move(*known);
-        return approval.failure();
-    }
-    if (approval->question.style != Style::rules) {
-        return refused(*approval, "guard " + approval->guard + " takes decisions, not answers in json");
+std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json) {
+    if (approval.question.style != Style::rules) {
+        return refused(approval, "guard " + approval.guard + " takes decisions, not answers in json");
     }
     const auto read = read_rules_answer(json);
-    if (!read) return refused(*approval, "the answer is no json: " + read.failure().message);
+    if (!read) return refused(approval, "the answer is no json: " + read.failure().message);
     switch (read->kind) {
         case RulesAnswer::Kind::run:
-            return answer_found(*approval, approve(), reviewer);
+            return approve();
         case RulesAnswer::Kind::run_edited:
-            return answer_found(*approval, edit_keys(read->changes->text()), reviewer);
+            return edit_keys(read->changes->text());
         case RulesAnswer::Kind::deny:
-            return answer_found(*approval, deny(read->reason), reviewer);
+            return deny(read->reason);
     }
-    return refused(*approval, "the answer cannot be read");
+    return refused(approval, "the answer cannot be read");
 }
 
-Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Decision& decision,
-                                             const Reviewer& reviewer) {
+Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Random& random, const Approval& approval,
+                                   const Decision& decision, const Reviewer& reviewer) {
     if (approval.kind == ApprovalKind::unknown) {
-        return refused(approval, "this call was started and its outcome is unknown: resolve it as done, retry or fail");
+        return CheckedAnswer(
+            refused(approval, "this call was started and its outcome is unknown: resolve it as done, retry or fail"));
     }
     if (!decision.digest.empty() && decision.digest != approval.digest) {
-        return refused(approval, "the digest is not that of this approval");
+        return CheckedAnswer(refused(approval, "the digest is not that of this approval"));
     }
     const auto& allowed = approval.question.allowed;
     if (std::find(allowed.begin(), allowed.end(), decision.kind) == allowed.end()) {
-        return refused(approval, "guard " + approval.guard + " does not take " + std::string(to_string(decision.kind)) +
-                                     " (allowed: " + list_of(allowed) + ")");
+        return CheckedAnswer(refused(approval, "guard " + approval.guard + " does not take " +
+                                                   std::string(to_string(decision.kind)) +
+                                                   " (allowed: " + list_of(allowed) + ")"));
     }
     Answered answered{.number = approval.number,
                       .call = {approval.turn, approval.position},
@@ -188,41 +177,74 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
                       .by = repaired_utf8(reviewer.name),
                       .signed_in = reviewer.signed_in,
                       .shown = approval.digest};
-    ThreadSession session(checkpointer_, approval.thread, clock_, random_);
     if (decision.kind == DecisionKind::edit) {
-        auto arguments = edited_arguments(checkpointer_, session, approval, decision, answered.tool);
-        if (!arguments && arguments.failure().kind == FailureKind::refused)
-            return refused(approval, arguments.failure().message);
+        ThreadSession session(store, approval.thread, clock, random);
+        auto arguments = edited_arguments(store, session, approval, decision, answered.tool);
+        if (!arguments && arguments.failure().kind == FailureKind::refused) {
+            return CheckedAnswer(refused(approval, arguments.failure().message));
+        }
         if (!arguments) return arguments.failure();
         answered.arguments = arguments->text();
     }
-    if (decision.kind == DecisionKind::deny)
+    if (decision.kind == DecisionKind::deny) {
         answered.text = denial_text(approval.question.style, approval.tool, answered.message);
+    }
     if (decision.kind == DecisionKind::respond) answered.text = answered.message;
     answered.answer = answer_digest(decision.kind, answered.tool, answered.arguments, answered.message);
+    return CheckedAnswer(std::move(answered));
+}
 
+AnswerResult decided(const Approval& approval, const Answered& answered, UnixMillis at) {
+    return {.status = AnswerResult::Status::decided,
+            .approval = after(approval, answered, at),
+            .still_judged = answered.decision == DecisionKind::edit};
+}
+
+Result<AnswerResult> Approvals::answer(const std::string& id, const Decision& decision, const Reviewer& reviewer,
+                                       const std::string& thread) {
+    auto approval = find(id, thread);
+    if (approval) return answer_found(*approval, decision, reviewer);
+    if (auto known = told_of_missing(approval.failure())) return std::move(*known);
+    return approval.failure();
+}
+
+Result<AnswerResult> Approvals::answer_json(const std::string& id, std::string_view json, const Reviewer& reviewer,
+                                            const std::string& thread) {
+    auto approval = find(id, thread);
+    if (!approval) {
+        if (auto known = told_of_missing(approval.failure())) return std::move(*known);
+        return approval.failure();
+    }
+    auto read = read_answer_json(*approval, json);
+    if (auto* refusal = std::get_if<AnswerResult>(&read)) return std::move(*refusal);
+    return answer_found(*approval, std::get<Decision>(read), reviewer);
+}
+
+Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Decision& decision,
+                                             const Reviewer& reviewer) {
+    auto checked = check_answer(checkpointer_, clock_, random_, approval, decision, reviewer);
+    if (!checked) return checked.failure();
+    if (auto* already_told = std::get_if<AnswerResult>(&*checked)) return std::move(*already_told);
+    const auto& answered = std::get<Answered>(*checked);
     if (approval.state != ApprovalState::open) return told(checkpointer_, approval, answered, false);
 
+    ThreadSession session(checkpointer_, approval.thread, clock_, random_);
     Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false, .closes = {approval.number}};
     // Whatever is not an approval makes the other guards' questions about this call moot.
-    if (decision.kind != DecisionKind::approve) change.closes_call = {approval.turn, approval.position};
+    if (decision.kind != DecisionKind::approve) change.closes_calls.emplace_back(approval.turn, approval.position);
     auto appended = session.append(change);
     if (!appended) return appended.failure();
     switch (appended->status) {
         case AppendStatus::done:
-            return AnswerResult{.status = AnswerResult::Status::decided,
-                                .approval = after(approval, answered, clock_.now()),
-                                .still_judged = decision.kind == DecisionKind::edit};
+            return decided(approval, answered, clock_.now());
         case AppendStatus::expired: {
             // What a sweeper would do: the thread can go on without waiting for one.
-            Change late{.events = {journal::TimedOut{
-                            .number = approval.number,
-                            .text = "Nobody approved the call of `" + approval.tool + "` in time. It did not run."}},
+            Change late{.events = {timed_out(approval.number, approval.tool)},
                         .lease = LeaseUse::none,
                         .expects_seq = false,
                         .closes = {approval.number},
                         .closes_late = true,
-                        .closes_call = std::pair(approval.turn, approval.position)};
+                        .closes_calls = {{approval.turn, approval.position}}};
             if (auto swept = session.append(late); !swept) return swept.failure();
             return expired(approval);
         }
@@ -240,7 +262,7 @@ Result<AnswerResult> Approvals::resolve(const std::string& id, Resolution how, s
                                         const Reviewer& reviewer, const std::string& thread) {
     auto approval = find(id, thread);
     if (approval) return resolve_found(*approval, how, text, reviewer);
-    if (auto known = answer_for(approval.failure())) return std::move(*known);
+    if (auto known = told_of_missing(approval.failure())) return std::move(*known);
     return approval.failure();
 }
 

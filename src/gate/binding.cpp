@@ -79,4 +79,27 @@ std::string answer_digest(DecisionKind kind, const std::string& tool, const std:
     return hex(sha256_fields(fields));
 }
 
+std::vector<std::string> void_approvals(const std::string& thread_id, const journal::Call& call, UnixMillis now) {
+    std::vector<std::string> guards;
+    for (const auto& guard : call.satisfied) {
+        const bool asks =
+            std::any_of(call.verdicts.begin(), call.verdicts.end(), [&](const journal::GuardVerdict& stored) {
+                return stored.guard == guard && stored.verdict == Verdict::ask;
+            });
+        // A guard that does not ask any more needs no approval.
+        if (!asks) continue;
+        const auto ask = std::find_if(call.approvals.rbegin(), call.approvals.rend(), [&](const journal::Ask& known) {
+            return known.asked.guard == guard && known.answer.has_value();
+        });
+        const bool gone = ask == call.approvals.rend();
+        const bool late =
+            !gone && ask->asked.use_by_ms && ask->decided_at && *ask->decided_at + *ask->asked.use_by_ms < now;
+        const bool other =
+            !gone && ask->state == ApprovalState::approved &&
+            ask->asked.binding != binding_of(thread_id, call, ask->asked.ask_no, guard, ask->asked.guard_version);
+        if (gone || late || other) guards.push_back(guard);
+    }
+    return guards;
+}
+
 }  // namespace assent

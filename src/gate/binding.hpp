@@ -4,6 +4,7 @@
 #include "journal/thread.hpp"
 
 #include <string>
+#include <vector>
 
 namespace assent {
 
@@ -21,5 +22,9 @@ namespace assent {
 /// SHA-256 of a decision's content; equal decisions are equal whatever the blanks and key order.
 [[nodiscard]] std::string answer_digest(DecisionKind kind, const std::string& tool, const std::string& arguments,
                                         const std::string& message);
+
+/// The guards whose approvals can no longer be used: too old, or given for something else.
+[[nodiscard]] std::vector<std::string> void_approvals(const std::string& thread_id, const journal::Call& call,
+                                                      UnixMillis now);
 
 }  // namespace assent

@@ -2,10 +2,12 @@
 
 #include "base/display.hpp"
 #include "base/sha256.hpp"
+#include "gate/answering.hpp"
 #include "gate/binding.hpp"
 #include "gate/judge.hpp"
 #include "gate/permit_state.hpp"
 #include "gate/process.hpp"
+#include "gate/recorded.hpp"
 #include "gate/session.hpp"
 
 #include <algorithm>
@@ -22,6 +24,7 @@ using namespace journal;  // NOLINT(google-build-using-namespace): the gate spea
 // appends only finitely many answers can come, so this bound is never met in honest use.
 constexpr int tries_max = 1000;
 constexpr std::size_t result_text_max = 1024 * 1024;
+const std::string not_started = "the thread was given back before the tool started";
 
 Failure leased_failure(const std::string& thread, const std::string& by) {
     return {FailureKind::leased, "thread " + thread + " is run by " + (by.empty() ? "another process" : by) +
@@ -32,43 +35,6 @@ Failure fenced_failure(const std::string& thread) {
     return {FailureKind::leased, "another process has taken thread " + thread + "; nothing more was done here"};
 }
 
-RecordedCall recorded(const ProposedCall& call) {
-    RecordedCall out{.tool = repaired_utf8(call.tool), .arguments = repaired_utf8(call.arguments)};
-    if (call.id) out.id = repaired_utf8(*call.id);
-    if (!valid_utf8(call.arguments)) {
-        out.arguments_hex = hex({reinterpret_cast<const std::uint8_t*>(call.arguments.data()), call.arguments.size()});
-    }
-    return out;
-}
-
-ModelSaid recorded(const ModelTurn& turn, int number) {
-    ModelSaid said{.turn = number,
-                   .text = repaired_utf8(turn.text),
-                   .stop_reason = repaired_utf8(turn.stop_reason),
-                   .provider_content = repaired_utf8(turn.provider_content),
-                   .input_tokens = turn.input_tokens,
-                   .output_tokens = turn.output_tokens};
-    for (const auto& call : turn.calls) said.calls.push_back(recorded(call));
-    return said;
-}
-
-// The question about a call whose process died.
-Asked doubt_question(const std::string& thread_id, const Call& call, const std::string& reason) {
-    Question question{.description = "The process that ran this call ended before it could say how the call ended.",
-                      .allowed = {}};
-    return {.call = call.ref,
-            .ask_no = call.asks + 1,
-            .kind = ApprovalKind::unknown,
-            .tool = call.tool,
-            .arguments = call.arguments,
-            .guard = "unknown outcome",
-            .guard_version = "1",
-            .reason = reason,
-            .question = question,
-            .binding = binding_of(thread_id, call, call.asks + 1, "unknown outcome", "1"),
-            .attempt = call.attempts.back().id};
-}
-
 }  // namespace
 
 class Gate::Impl {
@@ -76,9 +42,9 @@ public:
     explicit Impl(GateOptions given)
         : options(std::move(given)),
           clock(options.clock != nullptr ? *options.clock : system_clock()),
+          random(options.random != nullptr ? *options.random : system_random()),
           judge(options),
-          session(*options.checkpointer, options.thread_id, clock,
-                  options.random != nullptr ? *options.random : system_random()) {}
+          session(*options.checkpointer, options.thread_id, clock, random) {}
 
     // Appends what `make` gives for the current state, again after every lost race.
     template <class Make>
@@ -110,13 +76,19 @@ public:
         return Failure{FailureKind::database, "the store refused the same change too often; try again"};
     }
 
+    // What is next depends on the latest turn alone.
+    static ThreadState latest_turn(const ThreadState& state) {
+        ThreadState turn;
+        turn.calls = state.calls;
+        turn.turn_open = state.turn_open;
+        turn.running = state.running;
+        turn.aborted = state.aborted;
+        return turn;
+    }
+
     // A runner gives the thread back in the same append when only people are waited for afterwards.
     LeaseUse lease_after(const ThreadState& before, const std::vector<Event>& events) const {
-        ThreadState after;
-        after.calls = before.calls;
-        after.turn_open = before.turn_open;
-        after.running = before.running;
-        after.aborted = before.aborted;
+        auto after = latest_turn(before);
         for (const auto& event : events) apply(after, event, session.now());
         const auto step = journal::next(after);
         const auto* wait = std::get_if<Wait>(&step);
@@ -136,7 +108,7 @@ public:
         for (const auto& ask : call.approvals) {
             if (ask.state != ApprovalState::open) continue;
             events.emplace_back(Withdrawn{.number = ask.asked.number, .reason = "the call is judged again"});
-            change.closes_call = {call.ref.turn, call.ref.position};
+            change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
         }
         auto ruling = judge.rule(session.id(), call, session.now());
         events.emplace_back(std::move(ruling.judged));
@@ -150,10 +122,10 @@ public:
                 for (const auto& ask : call.approvals) {
                     const auto& deadline = ask.asked.deadline;
                     if (ask.state != ApprovalState::open || !deadline || *deadline > session.now()) continue;
-                    change.events.emplace_back(timed_out(ask));
+                    change.events.emplace_back(timed_out(ask.asked.number, ask.asked.tool));
                     change.closes.push_back(ask.asked.number);
                     change.closes_late = true;
-                    change.closes_call = {call.ref.turn, call.ref.position};
+                    change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
                     return change;  // one at a time: one ends the call of the others
                 }
             }
@@ -161,12 +133,44 @@ public:
         });
     }
 
-    static TimedOut timed_out(const Ask& ask) {
-        return {.number = ask.asked.number,
-                .text = "Nobody approved the call of `" + ask.asked.tool + "` in time. It did not run."};
+    Change take_over(const ThreadState& state) const;
+    Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
+                             std::vector<AnswerResult>& told);
+    void add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const;
+    bool still_open(const ThreadState& state, std::int64_t number) const {
+        const auto* ask = state.find_ask(number);
+        if (ask == nullptr || ask->state != ApprovalState::open) return false;
+        return !ask->asked.deadline || *ask->asked.deadline > session.now();
     }
 
     Permit make_permit(const Call& call, const std::string& attempt, const std::stop_token& stop) const;
+
+    // Whether a claim of `resume` still stands: nobody has doubted it or ended it since.
+    static bool stands(const ThreadState& state, const Start& start) {
+        const auto* call = state.find(start.call);
+        if (call == nullptr || call->stage != CallStage::claimed) return false;
+        return call->attempts.back().id == start.attempt && call->attempts.back().open;
+    }
+    bool awaits_start(const CallRef& call) const {
+        return std::any_of(claimed_starts.begin(), claimed_starts.end(),
+                           [&](const Start& start) { return start.call == call; });
+    }
+    // What `resume` claimed and nobody has started: it provably did not run.
+    Result<void> release_claimed(const std::string& reason) {
+        if (claimed_starts.empty()) return {};
+        auto released = append([&](const ThreadState& state) {
+            Change change;
+            for (const auto& start : claimed_starts) {
+                if (!stands(state, start)) continue;
+                change.events.emplace_back(Released{.attempt = start.attempt, .reason = reason});
+            }
+            return change;
+        });
+        // Who has taken the thread meanwhile has doubted them.
+        if (!released && released.failure().kind != FailureKind::leased) return released;
+        claimed_starts.clear();
+        return {};
+    }
 
     // The result after the hooks, which run once, however often storing it is tried.
     const ToolResult& hooked(const Outcome& outcome) {
@@ -181,9 +185,11 @@ public:
 
     GateOptions options;
     const Clock& clock;
+    Random& random;
     Judge judge;
     ThreadSession session;
     std::optional<std::string> settings;
+    std::vector<Start> claimed_starts;          // claimed together with answers, not started yet
     std::map<std::string, ToolResult> results;  // of outcomes that are not stored yet
     std::mutex mutex;                           // finish() comes from tool threads
 };
@@ -211,6 +217,7 @@ Result<void> Gate::refresh() {
 
 Result<void> Gate::give_back() {
     const std::lock_guard lock(impl_->mutex);
+    if (auto released = impl_->release_claimed(not_started); !released) return released;
     return impl_->session.give_back();
 }
 
@@ -241,27 +248,85 @@ Result<void> Gate::prompt(const std::string& text, const std::string& by) {
 }
 
 Result<void> Gate::resume() {
+    std::vector<AnswerResult> none;
+    return resume({}, {}, none);
+}
+
+Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
+                          std::vector<AnswerResult>& told) {
     const std::lock_guard lock(impl_->mutex);
     auto known = impl_->session.refresh();
     if (!known) return known.failure();
     if (!*known) return Failure{FailureKind::unknown_thread, "no thread is called " + impl_->session.id()};
-    auto taken = impl_->append([&](const ThreadState& state) {
-        Change change{.lease = impl_->session.held() ? LeaseUse::keep : LeaseUse::take};
-        impl_->add_configuration(state, change);
-        // Whoever held the thread before is gone: nobody will say how the calls it started ended.
-        for (const auto& call : state.calls) {
-            if (call.stage != CallStage::claimed || impl_->session.held()) continue;
-            const auto tool = impl_->judge.tool(call.tool);
-            const bool again = tool != nullptr && tool->spec().idempotent;
-            const std::string reason = "its process ended before the outcome was recorded";
-            change.events.emplace_back(
-                Doubted{.attempt = call.attempts.back().id, .reason = reason, .may_run_again = again});
-            if (!again && !state.aborted) change.events.emplace_back(doubt_question(impl_->session.id(), call, reason));
+    if (answers.empty()) {
+        auto taken = impl_->append([this](const ThreadState& state) { return impl_->take_over(state); });
+        return taken ? impl_->expire() : taken;
+    }
+    return impl_->resume_with(answers, reviewer, told);
+}
+
+// Takes the thread, whoever held it before being gone: nobody will say how the calls it started ended.
+Change Gate::Impl::take_over(const ThreadState& state) const {
+    Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::take};
+    add_configuration(state, change);
+    for (const auto& call : state.calls) {
+        if (call.stage != CallStage::claimed || session.held()) continue;
+        const auto tool = judge.tool(call.tool);
+        const bool again = tool != nullptr && tool->spec().idempotent;
+        const std::string reason = "its process ended before the outcome was recorded";
+        change.events.emplace_back(
+            Doubted{.attempt = call.attempts.back().id, .reason = reason, .may_run_again = again});
+        if (!again && !state.aborted) change.events.emplace_back(doubt_question(session.id(), call, reason));
+    }
+    return change;
+}
+
+// Answers and the claim of what they make ready are one append: the answerer is the owner.
+Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
+                                     std::vector<AnswerResult>& told) {
+    std::vector<CheckedAnswer> checked;
+    for (const auto& given : answers) {
+        auto answer = check_answer(*options.checkpointer, clock, random, given.approval, given.decision, reviewer);
+        if (!answer) return answer.failure();
+        checked.push_back(std::move(answer).value());
+    }
+    std::vector<bool> stored(answers.size());
+    std::vector<Start> starts;
+    auto appended = append([&](const ThreadState& state) {
+        auto change = take_over(state);
+        auto preview = latest_turn(state);
+        for (const auto& event : change.events) apply(preview, event, session.now());
+        for (std::size_t i = 0; i < checked.size(); ++i) {
+            const auto* answered = std::get_if<Answered>(&checked[i]);
+            stored[i] = answered != nullptr && still_open(preview, answered->number);
+            if (!stored[i]) continue;
+            change.events.emplace_back(*answered);
+            change.closes.push_back(answered->number);
+            if (answered->decision != DecisionKind::approve) {
+                change.closes_calls.emplace_back(answered->call.turn, answered->call.position);
+            }
+            apply(preview, *answered, session.now());
         }
+        starts.clear();
+        add_claims(preview, change, starts);
         return change;
     });
-    if (!taken) return taken;
-    return impl_->expire();
+    // From here on the claims are ours to start or to release, whatever else fails.
+    if (appended) claimed_starts.insert(claimed_starts.end(), starts.begin(), starts.end());
+    // Those that did not make it are told what stands, or are recorded although the thread goes on elsewhere.
+    Approvals approvals(*options.checkpointer, clock, random);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (appended && stored[i]) {
+            told.push_back(decided(answers[i].approval, std::get<Answered>(checked[i]), session.now()));
+        } else if (const auto* refused = std::get_if<AnswerResult>(&checked[i])) {
+            told.push_back(*refused);
+        } else {
+            auto result = approvals.answer(answers[i].approval.id, answers[i].decision, reviewer, session.id());
+            if (!result) return result.failure();
+            told.push_back(std::move(result).value());
+        }
+    }
+    return appended ? expire() : appended;
 }
 
 Result<void> Gate::propose(const ModelTurn& turn) {
@@ -318,7 +383,7 @@ Result<void> Gate::judge() {
             if (call.stage != CallStage::edited) continue;
             if (const auto error = impl_->judge.check_edited(call); !error.empty()) {
                 change.events.emplace_back(Refused{.call = call.ref, .text = error});
-                change.closes_call = {call.ref.turn, call.ref.position};
+                change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
             } else {
                 impl_->add_ruling(call, change.events, change);
             }
@@ -343,66 +408,57 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     return Permit(std::move(state));
 }
 
-namespace {
-
-// The guards whose approvals can no longer be used: too old, or given for something else.
-std::vector<std::string> void_approvals(const std::string& thread_id, const Call& call, UnixMillis now) {
-    std::vector<std::string> guards;
-    for (const auto& guard : call.satisfied) {
-        const bool asks = std::any_of(call.verdicts.begin(), call.verdicts.end(), [&](const GuardVerdict& stored) {
-            return stored.guard == guard && stored.verdict == Verdict::ask;
-        });
-        // A guard that does not ask any more needs no approval.
-        if (!asks) continue;
-        const auto ask = std::find_if(call.approvals.rbegin(), call.approvals.rend(), [&](const Ask& known) {
-            return known.asked.guard == guard && known.answer.has_value();
-        });
-        const bool gone = ask == call.approvals.rend();
-        const bool late =
-            !gone && ask->asked.use_by_ms && ask->decided_at && *ask->decided_at + *ask->asked.use_by_ms < now;
-        const bool other =
-            !gone && ask->state == ApprovalState::approved &&
-            ask->asked.binding != binding_of(thread_id, call, ask->asked.ask_no, guard, ask->asked.guard_version);
-        if (gone || late || other) guards.push_back(guard);
+// Claims what is ready in `state`; what was approved but cannot be used any more is judged again instead.
+void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const {
+    for (const auto& call : state.calls) {
+        if (call.stage != CallStage::ready) continue;
+        const auto voided = void_approvals(session.id(), call, session.now());
+        if (!voided.empty() || judge.outdated(call)) {
+            Call again = call;
+            std::erase_if(again.satisfied, [&](const auto& guard) {
+                const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
+                return is_void || judge.has_changed(call, guard);
+            });
+            add_ruling(again, change.events, change);
+            continue;
+        }
+        starts.push_back(
+            {.call = call.ref, .attempt = new_attempt_id(random), .arguments_sha256 = hex(sha256(call.arguments))});
     }
-    return guards;
+    if (!starts.empty()) change.events.emplace_back(Claimed{.starts = starts, .process = this_process()});
 }
-
-}  // namespace
 
 Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
     const std::lock_guard lock(impl_->mutex);
     auto& session = impl_->session;
+    if (!impl_->claimed_starts.empty()) {
+        // Somebody may have aborted the thread since `resume`.
+        if (auto read = session.refresh(); !read) return read.failure();
+        if (session.state().aborted) {
+            auto released = impl_->release_claimed("the thread was aborted before the tool started");
+            if (!released) return released.failure();
+        }
+    }
     std::vector<Start> starts;
     auto appended = impl_->append([&](const ThreadState& state) {
-        Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::take};
+        Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::none};
         starts.clear();
-        for (const auto& call : state.calls) {
-            if (call.stage != CallStage::ready) continue;
-            const auto voided = void_approvals(session.id(), call, session.now());
-            if (!voided.empty() || impl_->judge.outdated(call)) {
-                Call again = call;
-                std::erase_if(again.satisfied, [&](const auto& guard) {
-                    const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
-                    return is_void || impl_->judge.has_changed(call, guard);
-                });
-                impl_->add_ruling(again, change.events, change);
-                continue;
-            }
-            starts.push_back(
-                {.call = call.ref, .attempt = session.random_hex(16), .arguments_sha256 = hex(sha256(call.arguments))});
-        }
-        if (!starts.empty()) change.events.emplace_back(Claimed{.starts = starts, .process = this_process()});
-        if (starts.empty() && session.held() && !change.events.empty())
-            change.lease = impl_->lease_after(state, change.events);
+        const bool ready = std::any_of(state.calls.begin(), state.calls.end(),
+                                       [](const Call& call) { return call.stage == CallStage::ready; });
+        if (!ready) return change;
+        if (!session.held()) change.lease = LeaseUse::take;
+        impl_->add_claims(state, change, starts);
+        if (starts.empty() && session.held()) change.lease = impl_->lease_after(state, change.events);
         return change;
     });
     if (!appended) return appended.failure();
+    // What `resume` claimed together with the answers comes first.
+    starts.insert(starts.begin(), impl_->claimed_starts.begin(), impl_->claimed_starts.end());
+    impl_->claimed_starts.clear();
     std::vector<Permit> permits;
     for (const auto& start : starts) {
-        const auto* call = session.state().find(start.call);
-        if (call == nullptr) continue;
-        permits.push_back(impl_->make_permit(*call, start.attempt, stop));
+        if (!Impl::stands(session.state(), start)) continue;
+        permits.push_back(impl_->make_permit(*session.state().find(start.call), start.attempt, stop));
     }
     return permits;
 }
@@ -420,7 +476,7 @@ Result<void> Gate::finish(const Outcome& outcome) {
                 return change;  // recorded before
             change.events.emplace_back(
                 LateFinished{.attempt = outcome.attempt, .outcome = outcome.kind, .result = result});
-            if (call->stage == CallStage::unknown) change.closes_call = {call->ref.turn, call->ref.position};
+            if (call->stage == CallStage::unknown) change.closes_calls.emplace_back(call->ref.turn, call->ref.position);
         } else if (!outcome.started) {
             change.events.emplace_back(Released{.attempt = outcome.attempt, .reason = result.text});
         } else if (outcome.kind == OutcomeKind::unknown) {
@@ -438,6 +494,7 @@ Result<void> Gate::finish(const Outcome& outcome) {
 
 Result<void> Gate::fail(const Failure& failure) {
     const std::lock_guard lock(impl_->mutex);
+    if (auto released = impl_->release_claimed(not_started); !released) return released;
     return impl_->append([&](const ThreadState& state) {
         Change change{.lease = LeaseUse::give_back};
         if (state.aborted || !impl_->session.held()) return change;
@@ -448,6 +505,7 @@ Result<void> Gate::fail(const Failure& failure) {
 }
 
 GateStep Gate::next() const {
+    if (!impl_->claimed_starts.empty()) return GateStep::start;
     const auto step = journal::next(impl_->session.state());
     switch (step.index()) {
         case 0:
@@ -463,37 +521,21 @@ GateStep Gate::next() const {
     }
 }
 
-std::span<const Message> Gate::messages() const noexcept {
-    return impl_->session.state().messages;
+Result<std::span<const Message>> Gate::messages() const {
+    const std::lock_guard lock(impl_->mutex);
+    if (auto whole = impl_->session.read_messages(); !whole) return whole.failure();
+    return std::span<const Message>(impl_->session.state().messages);
+}
+
+const std::string& Gate::last_text() const noexcept {
+    return impl_->session.state().last_text;
 }
 
 std::vector<CallReport> Gate::calls() const {
     std::vector<CallReport> reports;
     for (const auto& call : impl_->session.state().calls) {
-        CallReport report{.turn = call.ref.turn,
-                          .position = call.ref.position,
-                          .tool = call.tool,
-                          .tool_call_id = call.proposed.id,
-                          .arguments = call.arguments.empty() ? call.proposed.arguments : call.arguments,
-                          .ran = call.ran,
-                          .running = call.stage == CallStage::claimed,
-                          .waiting = call.stage == CallStage::asked || call.stage == CallStage::unknown,
-                          .edited = call.edited};
-        if (call.stage == CallStage::ended) {
-            report.outcome = call.outcome;
-            report.text = call.result.text;
-            report.is_error = call.result.is_error;
-            report.details = call.result.details;
-        }
-        if (call.outcome == OutcomeKind::denied && report.outcome) {
-            for (const auto& verdict : call.verdicts) {
-                if (verdict.verdict == Verdict::deny) report.denied_by = "guard " + verdict.guard;
-            }
-            for (const auto& ask : call.approvals) {
-                if (ask.state == ApprovalState::denied) report.denied_by = ask.decided_by;
-            }
-        }
-        reports.push_back(std::move(report));
+        reports.push_back(report_of(call));
+        if (impl_->awaits_start(call.ref)) reports.back().running = false;
     }
     return reports;
 }

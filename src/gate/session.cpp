@@ -10,9 +10,9 @@
 namespace assent {
 namespace {
 
-// A snapshot is due when the journal since the last one has grown larger than it: so the bytes written
-// for snapshots stay in proportion to the journal, however long a thread gets.
-constexpr std::size_t snapshot_after_bytes = 256 * 1024;
+// A thread is opened from its last snapshot and at most about this many rows. A snapshot leaves the
+// conversation out, so its size does not grow with the thread, and it rides on an append that is made anyway.
+constexpr int rows_between_snapshots = 64;
 constexpr std::size_t task_bytes_max = 120;
 
 std::optional<ThreadStatus> status_after(const std::vector<journal::Event>& events) {
@@ -70,12 +70,6 @@ std::string beginning(const std::string& text, std::size_t bytes_max) {
 ThreadSession::ThreadSession(Checkpointer& store, std::string thread_id, const Clock& clock, Random& random)
     : store_(store), thread_id_(std::move(thread_id)), clock_(clock), random_(random) {}
 
-std::string ThreadSession::random_hex(std::size_t bytes) {
-    std::vector<std::uint8_t> raw(bytes);
-    random_.fill(raw);
-    return hex(raw);
-}
-
 Result<bool> ThreadSession::refresh() {
     auto head = store_.find_thread(thread_id_);
     if (!head) return head.failure();
@@ -88,7 +82,6 @@ Result<bool> ThreadSession::refresh() {
             if (auto state = journal::decode_state((*snapshot)->state); state) {
                 state_ = std::move(state).value();
                 pos_ = (*snapshot)->pos;
-                snapshot_bytes_ = (*snapshot)->state.size();
             }
         }
     }
@@ -99,9 +92,30 @@ Result<bool> ThreadSession::refresh() {
         if (!events) return events.failure();
         take_in(*events, row.at);
         pos_ = row.pos;
-        bytes_since_snapshot_ += row.body.size();
+        ++rows_since_snapshot_;
     }
     return true;
+}
+
+Result<void> ThreadSession::read_messages() {
+    if (!state_.messages_cut) return {};
+    auto rows = store_.load(thread_id_, 0);
+    if (!rows) return rows.failure();
+    // Aside, and no further than the state has come: what is next stays as it is.
+    journal::ThreadState whole;
+    for (const auto& row : *rows) {
+        if (row.pos > pos_) break;
+        auto events = read_row(row);
+        if (!events) return events.failure();
+        for (const auto& event : *events) journal::apply(whole, event, row.at);
+    }
+    if (whole.seq != state_.seq) {
+        return Failure{FailureKind::database, "the journal of thread " + thread_id_ +
+                                                  " does not fit its snapshot; restore the database from a copy"};
+    }
+    state_.messages = std::move(whole.messages);
+    state_.messages_cut = false;
+    return {};
 }
 
 void ThreadSession::take_in(const std::vector<journal::Event>& events, UnixMillis at) {
@@ -117,7 +131,7 @@ Result<AppendResult> ThreadSession::append(const Change& change) {
                   .status = status_after(change.events),
                   .closes = change.closes,
                   .closes_late = change.closes_late,
-                  .closes_call = change.closes_call,
+                  .closes_calls = change.closes_calls,
                   .closes_thread = change.closes_thread,
                   .schemas = change.schemas};
     if (change.expects_seq) append.expected_seq = state_.seq;
@@ -148,8 +162,10 @@ Result<AppendResult> ThreadSession::append(const Change& change) {
             journal::apply(preview, event, append.at);
         }
     }
+    append.snapshot = snapshot_if_due(change, events, append.at);
     auto result = store_append(append);
     if (!result || result->status != AppendStatus::done) return result;
+    rows_since_snapshot_ = append.snapshot ? 0 : rows_since_snapshot_ + 1;
 
     if (change.lease == LeaseUse::take) fence_ = result->fence;
     if (change.lease == LeaseUse::take) held_ = true;
@@ -168,7 +184,6 @@ Result<AppendResult> ThreadSession::append(const Change& change) {
         journal::apply(state_, event, append.at);
     }
     pos_ = result->pos;
-    keep_snapshot_if_due(append.body.size());
     return result;
 }
 
@@ -198,15 +213,18 @@ Result<AppendResult> ThreadSession::store_append(const Append& append) {
     return result;
 }
 
-void ThreadSession::keep_snapshot_if_due(std::size_t bytes_added) {
-    bytes_since_snapshot_ += bytes_added;
-    if (!held_ || bytes_since_snapshot_ < std::max(snapshot_after_bytes, snapshot_bytes_)) return;
-    Snapshot snapshot{
-        .seq = state_.seq, .pos = pos_, .version = journal::snapshot_version, .state = journal::encode_state(state_)};
-    snapshot_bytes_ = snapshot.state.size();
-    bytes_since_snapshot_ = 0;
-    // A cache: without it the journal is read.
-    (void)store_.keep_snapshot(thread_id_, snapshot);
+std::optional<Snapshot> ThreadSession::snapshot_if_due(const Change& change, const std::vector<journal::Event>& events,
+                                                       UnixMillis at) {
+    const bool owner = change.lease == LeaseUse::keep || change.lease == LeaseUse::give_back;
+    if (!owner || !change.expects_seq || rows_since_snapshot_ < rows_between_snapshots) return std::nullopt;
+    auto state = journal::without_messages(state_);
+    for (const auto& event : events) {
+        // The number of a question is not known before the append is made.
+        if (std::holds_alternative<journal::Asked>(event)) return std::nullopt;
+        journal::apply(state, event, at);
+    }
+    return Snapshot{.version = journal::snapshot_version,
+                    .state = journal::encode_state(journal::without_messages(state))};
 }
 
 Result<void> ThreadSession::give_back() {

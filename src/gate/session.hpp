@@ -20,7 +20,7 @@ struct Change {
     bool create = false;
     std::vector<std::int64_t> closes;
     bool closes_late = false;
-    std::optional<std::pair<int, int>> closes_call;
+    std::vector<std::pair<int, int>> closes_calls;
     bool closes_thread = false;
     std::vector<std::pair<std::string, std::string>> schemas;
 };
@@ -34,6 +34,8 @@ public:
     /// One durable append. After `done` the state holds its events; after any other status it is as
     /// before. An uncertain commit is looked up and comes out as done or as a failure.
     Result<AppendResult> append(const Change& change);
+    /// Makes the state hold the whole conversation. Reads the whole journal if it does not.
+    Result<void> read_messages();
     /// Gives the thread back without an event.
     Result<void> give_back();
 
@@ -41,12 +43,12 @@ public:
     [[nodiscard]] const std::string& id() const noexcept { return thread_id_; }
     [[nodiscard]] bool held() const noexcept { return held_; }
     [[nodiscard]] UnixMillis now() const { return clock_.now(); }
-    [[nodiscard]] std::string random_hex(std::size_t bytes);
 
 private:
     Result<AppendResult> store_append(const Append& append);
     void take_in(const std::vector<journal::Event>& events, UnixMillis at);
-    void keep_snapshot_if_due(std::size_t bytes_added);
+    [[nodiscard]] std::optional<Snapshot> snapshot_if_due(const Change& change,
+                                                          const std::vector<journal::Event>& events, UnixMillis at);
 
     Checkpointer& store_;
     std::string thread_id_;
@@ -56,8 +58,7 @@ private:
     std::int64_t pos_ = 0;
     std::int64_t fence_ = 0;
     bool held_ = false;
-    std::size_t bytes_since_snapshot_ = 0;
-    std::size_t snapshot_bytes_ = 0;
+    int rows_since_snapshot_ = 0;
 };
 
 /// The approval of a question as people see it.

@@ -65,8 +65,8 @@ BOOST_DESCRIBE_STRUCT(Call, (),
                       (ref, proposed, tool, arguments, stage, asks, verdicts, approvals, satisfied, attempts, outcome,
                        result, ran, edited))
 BOOST_DESCRIBE_STRUCT(ThreadState, (),
-                      (configured, messages, turns, run_turns, run_calls, calls, turn_open, running, status, aborted,
-                       finished, seq))
+                      (configured, messages, messages_cut, last_text, turns, run_turns, run_calls, calls, turn_open,
+                       running, status, aborted, finished, seq))
 
 }  // namespace journal
 }  // namespace assent

@@ -55,8 +55,8 @@ void close_turn_if_all_ended(ThreadState& state) {
         state.turn_open = false;
     }
     if (state.aborted && state.running) {
-        state.messages.push_back(
-            {.role = Role::assistant, .text = "Conversation aborted: " + reason_or_default(state.aborted->reason)});
+        state.last_text = "Conversation aborted: " + reason_or_default(state.aborted->reason);
+        state.messages.push_back({.role = Role::assistant, .text = state.last_text});
         state.running = false;
     }
 }
@@ -86,6 +86,7 @@ public:
             state_.calls.push_back(
                 {.ref = {event.turn, static_cast<int>(i)}, .proposed = proposed, .tool = proposed.tool});
         }
+        state_.last_text = event.text;
         state_.messages.push_back(std::move(message));
         state_.turns = event.turn;
         ++state_.run_turns;
@@ -334,6 +335,16 @@ const Ask* ThreadState::find_ask(std::int64_t number) const noexcept {
 void apply(ThreadState& state, const Event& event, UnixMillis at) {
     std::visit(Applier(state, at), event);
     ++state.seq;
+}
+
+ThreadState without_messages(ThreadState& state) {
+    // Moved aside and back: the conversation may be long, and is not copied.
+    auto messages = std::move(state.messages);
+    ThreadState copy = state;
+    state.messages = std::move(messages);
+    copy.messages.clear();
+    copy.messages_cut = copy.messages_cut || !state.messages.empty();
+    return copy;
 }
 
 NextStep next(const ThreadState& state) {

@@ -61,13 +61,16 @@ struct Call {
 
 struct ThreadState {
     Configured configured;
+    /// The conversation; after a snapshot only what came since, see `messages_cut`.
     std::vector<Message> messages;
-    int turns = 0;            ///< Model turns in the thread.
-    int run_turns = 0;        ///< Model turns since the last prompt.
-    int run_calls = 0;        ///< Calls since the last prompt.
-    std::vector<Call> calls;  ///< Of the latest turn.
-    bool turn_open = false;   ///< Calls of the latest turn have not all ended.
-    bool running = false;     ///< A prompt has not come to its end.
+    bool messages_cut = false;  ///< Earlier messages are in the journal, not here.
+    std::string last_text;      ///< Of the assistant's last message.
+    int turns = 0;              ///< Model turns in the thread.
+    int run_turns = 0;          ///< Model turns since the last prompt.
+    int run_calls = 0;          ///< Calls since the last prompt.
+    std::vector<Call> calls;    ///< Of the latest turn.
+    bool turn_open = false;     ///< Calls of the latest turn have not all ended.
+    bool running = false;       ///< A prompt has not come to its end.
     ThreadStatus status = ThreadStatus::done;
     std::optional<Aborted> aborted;
     std::optional<RunFinished> finished;
@@ -82,6 +85,9 @@ struct ThreadState {
 
 /// Takes one event into the state. `at` is when it happened.
 void apply(ThreadState& state, const Event& event, UnixMillis at);
+
+/// A copy with the conversation cut off: what is next does not depend on it. Cost: the latest turn.
+[[nodiscard]] ThreadState without_messages(ThreadState& state);
 
 /// What a runner does next.
 struct CallModel {};

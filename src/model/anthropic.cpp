@@ -31,7 +31,7 @@ public:
     std::vector<net::HttpHeader> headers(const std::string& key) const override {
         return {{"x-api-key", key}, {"anthropic-version", std::string(api_version)}};
     }
-    std::string body(const ModelRequest& request, const ToolNames& names,
+    std::string body(const ServiceRequest& request, const ToolNames& names,
                      const std::vector<std::string>& paused) const override {
         return write_anthropic(settings_, request, names, paused);
     }

@@ -109,7 +109,7 @@ Blocks result_blocks(const Exchange& exchange) {
     return out;
 }
 
-std::string messages_json(const ModelRequest& request, const ToolNames& names, const Blocks& paused) {
+std::string messages_json(const ServiceRequest& request, const ToolNames& names, const Blocks& paused) {
     Messages messages;
     for (const auto& exchange : exchanges(request.messages, IdRule::whole_thread)) {
         if (exchange.said->role == Role::user) {
@@ -123,7 +123,7 @@ std::string messages_json(const ModelRequest& request, const ToolNames& names, c
     return messages.json();
 }
 
-std::string tools_json(const ModelRequest& request, const ToolNames& names) {
+std::string tools_json(const ServiceRequest& request, const ToolNames& names) {
     Blocks out;
     for (const auto* tool : request.tools) {
         std::string one = R"({"name":)" + json_quote(names.wire(tool->name));
@@ -151,7 +151,7 @@ bool is_plain(const std::vector<JsonText>& blocks) {
 
 }  // namespace
 
-std::string write_anthropic(const AnthropicRequest& settings, const ModelRequest& request, const ToolNames& names,
+std::string write_anthropic(const AnthropicRequest& settings, const ServiceRequest& request, const ToolNames& names,
                             const std::vector<std::string>& paused) {
     std::string out =
         R"({"model":)" + json_quote(settings.model) + R"(,"max_tokens":)" + std::to_string(settings.max_tokens);

@@ -20,7 +20,7 @@ struct AnthropicRequest {
 };
 
 /// `paused`: the content of an answer that the service is to go on with.
-[[nodiscard]] std::string write_anthropic(const AnthropicRequest& settings, const ModelRequest& request,
+[[nodiscard]] std::string write_anthropic(const AnthropicRequest& settings, const ServiceRequest& request,
                                           const ToolNames& names, const std::vector<std::string>& paused);
 
 /// The blocks of an answer as they are recorded; empty when text and calls say as much. Their calls stand

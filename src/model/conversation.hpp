@@ -16,6 +16,13 @@
 
 namespace assent::models {
 
+/// A ModelRequest with its conversation read.
+struct ServiceRequest {
+    std::string_view system_prompt;
+    std::span<const Message> messages;
+    std::span<const ToolSpec* const> tools;
+};
+
 /// Names of tools as services take them: letters, digits, `_` and `-`, at most 64.
 class ToolNames {
 public:

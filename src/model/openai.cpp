@@ -34,7 +34,7 @@ public:
         if (key.empty()) return {};
         return {{"Authorization", "Bearer " + key}};
     }
-    std::string body(const ModelRequest& request, const ToolNames& names,
+    std::string body(const ServiceRequest& request, const ToolNames& names,
                      const std::vector<std::string>&) const override {
         return write_openai(settings_, request, names);
     }

@@ -55,7 +55,7 @@ std::string tool_json(const ToolSpec& tool, const ToolNames& names) {
 
 }  // namespace
 
-std::string write_openai(const OpenaiRequest& settings, const ModelRequest& request, const ToolNames& names) {
+std::string write_openai(const OpenaiRequest& settings, const ServiceRequest& request, const ToolNames& names) {
     std::vector<std::string> messages;
     if (!is_blank(request.system_prompt)) messages.push_back(text_message("system", request.system_prompt));
     for (const auto& exchange : exchanges(request.messages, IdRule::one_turn)) add_exchange(exchange, names, messages);

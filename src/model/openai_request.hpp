@@ -19,7 +19,7 @@ struct OpenaiRequest {
     std::string more;  ///< Further members, see more_members.
 };
 
-[[nodiscard]] std::string write_openai(const OpenaiRequest& settings, const ModelRequest& request,
+[[nodiscard]] std::string write_openai(const OpenaiRequest& settings, const ServiceRequest& request,
                                        const ToolNames& names);
 
 }  // namespace assent::models

@@ -129,13 +129,17 @@ public:
         }
         const ToolNames names(request.tools);
         Told told(on_text, request.on_text_dropped);
-        auto said = say(request, names, asked, told, stop);
+        auto messages = request.messages();
+        if (!messages) return messages.failure();
+        const ServiceRequest whole{
+            .system_prompt = request.system_prompt, .messages = *messages, .tools = request.tools};
+        auto said = say(whole, names, asked, told, stop);
         if (!said) told.drop();
         return said;
     }
 
 private:
-    Result<ModelTurn> say(const ModelRequest& request, const ToolNames& names, const Asked& asked, Told& told,
+    Result<ModelTurn> say(const ServiceRequest& request, const ToolNames& names, const Asked& asked, Told& told,
                           const std::stop_token& stop) const {
         Answer sum;
         for (int pauses = 0;; ++pauses) {

@@ -82,7 +82,7 @@ public:
     [[nodiscard]] virtual std::string url() const = 0;
     [[nodiscard]] virtual std::vector<net::HttpHeader> headers(const std::string& key) const = 0;
     /// `paused`: the blocks of an answer that is to be gone on with.
-    [[nodiscard]] virtual std::string body(const ModelRequest& request, const ToolNames& names,
+    [[nodiscard]] virtual std::string body(const ServiceRequest& request, const ToolNames& names,
                                            const std::vector<std::string>& paused) const = 0;
     [[nodiscard]] virtual std::unique_ptr<AnswerReader> reader(const ToolNames& names, OnText on_text) const = 0;
     /// What is recorded of the blocks, see ModelTurn::provider_content.

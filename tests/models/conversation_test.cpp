@@ -238,7 +238,7 @@ TEST_P(Conversation, PartialTextsAndCallsAreDroppedFromSight) {
         EXPECT_NE(event.kind, AgentEvent::Kind::asked);
     }
     EXPECT_EQ(seen, way().streaming ? "Now I transfer.|No./Done." : "No./Done.");
-    for (const auto& message : one.messages()) EXPECT_EQ(message.text.find("transfer"), std::string::npos);
+    for (const auto& message : one.messages().value()) EXPECT_EQ(message.text.find("transfer"), std::string::npos);
     expect_no_faults();
 }
 

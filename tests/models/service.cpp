@@ -102,11 +102,14 @@ std::size_t Service::replies_left() const {
 Turn take_turn(Model& model, const std::vector<Message>& messages, const std::vector<const ToolSpec*>& tools,
                const std::stop_token& stop) {
     Turn turn;
-    const ModelRequest request{
-        .system_prompt = "You are tested.", .messages = messages, .tools = tools, .on_text_dropped = [&turn] {
-            turn.heard.clear();
-            ++turn.dropped;
-        }};
+    const ModelRequest request{.system_prompt = "You are tested.",
+                               .messages = [&] { return std::span<const Message>(messages); },
+                               .tools = tools,
+                               .on_text_dropped =
+                                   [&turn] {
+                                       turn.heard.clear();
+                                       ++turn.dropped;
+                                   }};
     const auto hear = [&turn](std::string_view piece) {
         turn.heard += piece;
         turn.heard_broken_character = turn.heard_broken_character || !valid_utf8(piece);

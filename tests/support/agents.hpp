@@ -73,7 +73,9 @@ protected:
     Approvals approvals() { return Approvals(*store_, clock_, random_); }
     static std::vector<std::string> results(const Agent& agent) {
         std::vector<std::string> texts;
-        for (const auto& message : agent.messages()) {
+        const auto messages = agent.messages();
+        EXPECT_TRUE(messages.ok());
+        for (const auto& message : *messages) {
             if (message.role == Role::tool) texts.push_back(message.text);
         }
         return texts;

@@ -4,6 +4,8 @@
 #include <assent/checkpointer.hpp>
 
 #include <deque>
+#include <functional>
+#include <utility>
 
 namespace assent::test {
 
@@ -13,13 +15,16 @@ public:
 
     explicit FaultyStore(Checkpointer& store) : store_(store) {}
 
-    std::deque<Fault> appends;  ///< What happens to the next appends.
+    std::deque<Fault> appends;            ///< What happens to the next appends.
+    std::function<void()> before_append;  ///< Called once, before the next append.
     int give_backs_fail = 0;
     int loads_fail = 0;
     int appended = 0;
+    std::size_t rows_loaded = 0;
 
     Result<AppendResult> append(const Append& append) override {
         ++appended;
+        if (const auto meanwhile = std::exchange(before_append, nullptr)) meanwhile();
         const auto fault = appends.empty() ? Fault::none : appends.front();
         if (!appends.empty()) appends.pop_front();
         if (fault == Fault::fails) return broken();
@@ -33,7 +38,9 @@ public:
     Result<std::optional<ThreadHead>> find_thread(const std::string& id) override { return store_.find_thread(id); }
     Result<std::vector<JournalRow>> load(const std::string& id, std::int64_t after) override {
         if (loads_fail > 0 && loads_fail-- > 0) return broken();
-        return store_.load(id, after);
+        auto rows = store_.load(id, after);
+        if (rows) rows_loaded += rows->size();
+        return rows;
     }
     Result<std::vector<ThreadHead>> threads() override { return store_.threads(); }
     Result<std::vector<OpenApproval>> open_approvals(const std::string& id, std::int64_t after,
@@ -45,9 +52,6 @@ public:
     }
     Result<std::string> schema(const std::string& digest) override { return store_.schema(digest); }
     Result<std::optional<Snapshot>> snapshot(const std::string& id) override { return store_.snapshot(id); }
-    Result<void> keep_snapshot(const std::string& id, const Snapshot& snapshot) override {
-        return store_.keep_snapshot(id, snapshot);
-    }
     Result<void> give_back(const std::string& id, std::int64_t fence) override {
         if (give_backs_fail > 0 && give_backs_fail-- > 0) return broken();
         return store_.give_back(id, fence);

@@ -136,7 +136,7 @@ TEST_P(AgentRules, ACallWithoutAnIdCannotBeAskedAboutButCanRun) {
               "The call of `pay` was denied: the call of pay needs a person but has no tool_call_id; give each call an "
               "id. It did not run. Do not call it again unless the user asks.");
     EXPECT_EQ(results(agent)[1], "look ran");
-    EXPECT_FALSE(agent.messages().back().tool_call_id.has_value());
+    EXPECT_FALSE(agent.messages()->back().tool_call_id.has_value());
 }
 
 // Notes when it is called and adds its letter.
@@ -177,7 +177,7 @@ TEST_P(AgentRules, MiddlewareReplacesInOrderOnceAndItsReplacementIsJudgedShownAn
     EXPECT_EQ(log, (std::vector<std::string>{R"(before a {"n": 1.50})", R"(before b {"n": 1.50,"a":1})",
                                              "after b " + replaced, "after a " + replaced}));
     EXPECT_EQ(results(agent), std::vector<std::string>{"pay ranba"});
-    const auto messages = agent.messages();
+    const auto messages = *agent.messages();
     EXPECT_EQ(messages[1].calls.at(0).arguments, R"({"n": 1.50})") << "the model's own call is not rewritten";
     EXPECT_EQ(messages[2].used_arguments, replaced);
 }

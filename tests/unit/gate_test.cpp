@@ -120,9 +120,9 @@ TEST_P(GateOverStore, FirstAnswerWinsAndOthersAreToldWhoDecided) {
     ASSERT_TRUE(gate->resume().ok());
     EXPECT_EQ(gate->next(), GateStep::call_model);
     EXPECT_TRUE(pay_->runs.empty());
-    EXPECT_EQ(gate->messages().back().text,
+    EXPECT_EQ(gate->messages()->back().text,
               "The call of `pay` was denied: too much. It did not run. Do not call it again unless the user asks.");
-    EXPECT_TRUE(gate->messages().back().is_error);
+    EXPECT_TRUE(gate->messages()->back().is_error);
 }
 
 TEST_P(GateOverStore, TheStrictestGuardWins) {
@@ -257,8 +257,8 @@ TEST_P(GateOverStore, ARespondIsTheResultAndNothingRuns) {
     ASSERT_TRUE(gate->resume().ok());
     EXPECT_EQ(gate->calls()[0].outcome, OutcomeKind::answered);
     EXPECT_FALSE(gate->calls()[0].ran);
-    EXPECT_EQ(gate->messages().back().text, "done by hand");
-    EXPECT_FALSE(gate->messages().back().is_error);
+    EXPECT_EQ(gate->messages()->back().text, "done by hand");
+    EXPECT_FALSE(gate->messages()->back().is_error);
 }
 
 TEST_P(GateOverStore, MalformedCallsEndWithAnErrorAndNobodyIsAsked) {
@@ -430,7 +430,7 @@ TEST_P(GateOverStore, AbortCancelsWhatHasNotStartedAndTheNextPromptStartsFresh) 
     EXPECT_EQ(gate->next(), GateStep::done);
     EXPECT_EQ(gate->calls()[1].outcome, OutcomeKind::cancelled);
     EXPECT_EQ(gate->calls()[1].text, "aborted: user closed tab");
-    EXPECT_EQ(gate->messages().back().text, "Conversation aborted: user closed tab");
+    EXPECT_EQ(gate->messages()->back().text, "Conversation aborted: user closed tab");
     EXPECT_TRUE(pay_->runs.empty());
     ASSERT_TRUE(gate->prompt("start again", "user").ok());
     EXPECT_EQ(gate->next(), GateStep::call_model);
@@ -446,7 +446,7 @@ TEST_P(GateOverStore, ALateOutcomeAfterAnAbortIsStillRecorded) {
     ASSERT_TRUE(gate->finish(look_->start(std::move(permits->front()))).ok());
     EXPECT_EQ(gate->next(), GateStep::done);
     EXPECT_EQ(gate->calls()[0].outcome, OutcomeKind::done);
-    EXPECT_EQ(gate->messages().back().text, "Conversation aborted: aborted by host");
+    EXPECT_EQ(gate->messages()->back().text, "Conversation aborted: aborted by host");
 }
 
 TEST_P(GateOverStore, APermitIsReleasedWhenItsTimeHasPassed) {
@@ -522,8 +522,8 @@ TEST_P(GateOverStore, AReadOfTheWholeJournalGivesTheSameState) {
     ASSERT_TRUE(*fresh->load());
     EXPECT_EQ(fresh->calls(), gate->calls());
     EXPECT_EQ(fresh->open(), gate->open());
-    EXPECT_EQ(std::vector(fresh->messages().begin(), fresh->messages().end()),
-              std::vector(gate->messages().begin(), gate->messages().end()));
+    EXPECT_EQ(std::vector(fresh->messages()->begin(), fresh->messages()->end()),
+              std::vector(gate->messages()->begin(), gate->messages()->end()));
     EXPECT_EQ(*approvals().pending(), gate->open());
 }
 

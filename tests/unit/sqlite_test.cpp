@@ -138,7 +138,10 @@ TEST_F(Sqlite, ReadOnlyReadsAndWritesNothing) {
     EXPECT_EQ(store->load("t", 0)->size(), 1U);
     const auto refused = where_ + " is read-only; check its permissions or mode=ro";
     EXPECT_EQ(store->append(event()).failure().message, refused);
-    EXPECT_EQ(store->keep_snapshot("t", {}).failure().message, refused);
+    auto with_snapshot = event();
+    with_snapshot.snapshot = Snapshot{};
+    EXPECT_EQ(store->append(with_snapshot).failure().message, refused);
+    EXPECT_FALSE(store->snapshot("t")->has_value());
     EXPECT_EQ(store->give_back("t", 1).failure().message, refused);
     EXPECT_EQ((*store->find_thread("t"))->seq, 1);
 }
@@ -334,15 +337,22 @@ TEST_F(Sqlite, AfterAnErrorOfTheDiskOtherWritesWorkAgain) {
     const auto store = open();
     EXPECT_EQ(store->append(event())->status, AppendStatus::done);
     FailingDisk::fail_syncs(1);
-    const auto lost = store->keep_snapshot("t", {.seq = 1, .state = "s"});
-    ASSERT_FALSE(lost.ok());
-    EXPECT_TRUE(lost.failure().message.starts_with(where_ + " failed: ")) << lost.failure().message;
+    auto with_snapshot = event();
+    with_snapshot.snapshot = Snapshot{.version = 1, .state = "s"};
+    EXPECT_EQ(store->append(with_snapshot)->status, AppendStatus::uncertain);
     EXPECT_FALSE(store->snapshot("t")->has_value());
-    ASSERT_TRUE(store->keep_snapshot("t", {.seq = 1, .state = "s"}).ok());
+    EXPECT_EQ(store->append(with_snapshot)->status, AppendStatus::done);
     EXPECT_EQ((*store->snapshot("t"))->state, "s");
     FailingDisk::fail_syncs(1);
     EXPECT_FALSE(store->append(event("t", LeaseUse::take)).ok());  // the runner's own number is written first
     EXPECT_EQ(store->append(event("t", LeaseUse::take))->status, AppendStatus::done);
+    FailingDisk::fail_syncs(1);
+    const auto lost = store->give_back("t", 1);
+    ASSERT_FALSE(lost.ok());
+    EXPECT_TRUE(lost.failure().message.starts_with(where_ + " failed: ")) << lost.failure().message;
+    EXPECT_TRUE((*store->find_thread("t"))->runner_alive);
+    ASSERT_TRUE(store->give_back("t", 1).ok());
+    EXPECT_FALSE((*store->find_thread("t"))->runner_alive);
 }
 
 TEST_F(Sqlite, ADamagedListOfRowsIsAnErrorAndNotALoop) {

@@ -310,7 +310,7 @@ TEST_P(EveryStore, ClosesAllOfACallOrOfAThread) {
     done(ask);
     auto close = event();
     close.closes = {1};
-    close.closes_call = {1, 0};
+    close.closes_calls = {{1, 0}};
     done(close);
     const auto numbers = [&] {
         std::vector<std::int64_t> all;
@@ -404,14 +404,29 @@ TEST_P(EveryStore, KeepsTheTextOfASchemaOnce) {
 
 TEST_P(EveryStore, KeepsTheLastSnapshot) {
     EXPECT_FALSE(store_->snapshot("t")->has_value());
-    ASSERT_TRUE(store_->keep_snapshot("t", {.seq = 1, .pos = 1, .version = 1, .state = "x"}).ok());
+    auto append = event();
+    append.create = false;
+    append.snapshot = {.version = 1, .state = "x"};
+    EXPECT_EQ(store_->append(append)->status, AppendStatus::unknown_thread);
     EXPECT_FALSE(store_->snapshot("t")->has_value());
+    append = event();
+    append.snapshot = {.version = 1, .state = "old"};
+    done(append);
+    done(event("other"));
+    // The store gives it the position after its append.
+    append.snapshot = {.seq = 70, .pos = 80, .version = 4, .state = std::string("n\0w", 3)};
+    done(append);
+    const auto kept = [&] {
+        const auto snapshot = **store_->snapshot("t");
+        return std::tuple(snapshot.seq, snapshot.pos, snapshot.version, snapshot.state);
+    };
+    EXPECT_EQ(kept(), std::tuple(2, 3, 4, std::string("n\0w", 3)));
+    // An append without one leaves it as it is, and so does one that is refused.
     done(event());
-    ASSERT_TRUE(store_->keep_snapshot("t", {.seq = 1, .pos = 1, .version = 1, .state = "old"}).ok());
-    ASSERT_TRUE(store_->keep_snapshot("t", {.seq = 2, .pos = 3, .version = 4, .state = std::string("n\0w", 3)}).ok());
-    const auto snapshot = **store_->snapshot("t");
-    EXPECT_EQ(std::tuple(snapshot.seq, snapshot.pos, snapshot.version, snapshot.state),
-              std::tuple(2, 3, 4, std::string("n\0w", 3)));
+    append.snapshot = {.version = 5, .state = "refused"};
+    append.expected_seq = 1;
+    EXPECT_EQ(store_->append(append)->status, AppendStatus::conflict);
+    EXPECT_EQ(kept(), std::tuple(2, 3, 4, std::string("n\0w", 3)));
 }
 
 TEST_P(EveryStore, TheStatusChangesOnlyWhenGiven) {
@@ -442,7 +457,9 @@ Append any_append(Dice& dice, UnixMillis& at, FakeRandom& random) {
     }
     for (int i = dice.roll(3); i > 0 && dice.chance(40); --i) append.closes.push_back(1 + dice.roll(30));
     append.closes_late = dice.chance(30);
-    if (dice.chance(20)) append.closes_call = {dice.roll(3), dice.roll(2)};
+    if (dice.chance(20)) append.closes_calls = {{dice.roll(3), dice.roll(2)}};
+    if (dice.chance(5)) append.closes_calls.emplace_back(dice.roll(3), dice.roll(2));
+    if (dice.chance(10)) append.snapshot = {.version = 1, .state = std::to_string(at)};
     append.closes_thread = dice.chance(5);
     if (dice.chance(20)) append.schemas = {{std::to_string(dice.roll(4)), "first come, first kept"}};
     return append;
@@ -470,7 +487,6 @@ TEST(TwoStores, DoTheSameWithAnySequenceOfAppends) {
             if (dice.chance(10)) {
                 for (const auto& store : {memory.get(), sqlite.get()}) {
                     ASSERT_TRUE(store->give_back(append.thread_id, append.fence).ok());
-                    ASSERT_TRUE(store->keep_snapshot(append.thread_id, {.seq = step, .state = "s"}).ok());
                 }
             }
             ASSERT_EQ(shown(*memory), shown(*sqlite)) << "step " << step;

@@ -47,8 +47,8 @@ struct MemoryCheckpointer::State {
         std::erase_if(open, [&](const auto& entry) {
             const auto& row = entry.second;
             if (row.thread_id != append.thread_id) return false;
-            return append.closes_thread ||
-                   (append.closes_call && std::pair(row.turn, row.position) == *append.closes_call);
+            return append.closes_thread || std::find(append.closes_calls.begin(), append.closes_calls.end(),
+                                                     std::pair(row.turn, row.position)) != append.closes_calls.end();
         });
     }
 
@@ -108,7 +108,7 @@ Result<AppendResult> MemoryCheckpointer::append(const Append& append) {
     if (append.lease == LeaseUse::give_back) thread.head.runner = 0;
     if (append.status) thread.head.status = *append.status;
     state_->close_approvals(append);
-    result.first_number = state_->next_number();
+    if (!append.opens.empty()) result.first_number = state_->next_number();
     auto number = result.first_number;
     for (auto row : append.opens) {
         row.number = number++;
@@ -120,6 +120,11 @@ Result<AppendResult> MemoryCheckpointer::append(const Append& append) {
     }
     for (const auto& [digest, text] : append.schemas) state_->schemas.emplace(digest, text);
     if (!append.kinds.empty()) state_->write_row(append, thread, result.first_number);
+    if (append.snapshot) {
+        thread.snapshot = append.snapshot;
+        thread.snapshot->seq = thread.head.seq;
+        thread.snapshot->pos = thread.head.head;
+    }
     result.seq = thread.head.seq;
     result.pos = thread.head.head;
     result.fence = thread.head.fence;
@@ -185,13 +190,6 @@ Result<std::optional<Snapshot>> MemoryCheckpointer::snapshot(const std::string& 
     const auto found = state_->threads.find(thread_id);
     if (found == state_->threads.end()) return std::optional<Snapshot>();
     return found->second.snapshot;
-}
-
-Result<void> MemoryCheckpointer::keep_snapshot(const std::string& thread_id, const Snapshot& snapshot) {
-    const std::lock_guard lock(state_->mutex);
-    const auto found = state_->threads.find(thread_id);
-    if (found != state_->threads.end()) found->second.snapshot = snapshot;
-    return {};
 }
 
 Result<void> MemoryCheckpointer::give_back(const std::string& thread_id, std::int64_t fence) {

@@ -61,6 +61,11 @@ bool RunnerLocks::hold(std::int64_t no) noexcept {
     return fcntl(fd_, F_OFD_SETLK, &lock) == 0;
 }
 
+void RunnerLocks::release(std::int64_t no) noexcept {
+    auto lock = byte_lock(F_UNLCK, no);
+    fcntl(fd_, F_OFD_SETLK, &lock);
+}
+
 bool RunnerLocks::held(std::int64_t no) const noexcept {
     auto lock = byte_lock(F_WRLCK, no);
     // An error is no proof of death.

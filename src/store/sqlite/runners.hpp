@@ -28,6 +28,7 @@ public:
 
     /// Holds the byte of runner `no` until this object is destroyed. False if it is held already.
     [[nodiscard]] bool hold(std::int64_t no) noexcept;
+    void release(std::int64_t no) noexcept;
     /// True if some live process holds the byte of runner `no`. Not for the own byte.
     [[nodiscard]] bool held(std::int64_t no) const noexcept;
 

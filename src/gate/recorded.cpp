@@ -1,0 +1,84 @@
+#include "gate/recorded.hpp"
+
+#include "base/display.hpp"
+#include "base/sha256.hpp"
+#include "gate/binding.hpp"
+
+namespace assent {
+
+using namespace journal;
+
+RecordedCall recorded(const ProposedCall& call) {
+    RecordedCall out{.tool = repaired_utf8(call.tool), .arguments = repaired_utf8(call.arguments)};
+    if (call.id) out.id = repaired_utf8(*call.id);
+    if (!valid_utf8(call.arguments)) {
+        out.arguments_hex = hex({reinterpret_cast<const std::uint8_t*>(call.arguments.data()), call.arguments.size()});
+    }
+    return out;
+}
+
+ModelSaid recorded(const ModelTurn& turn, int number) {
+    ModelSaid said{.turn = number,
+                   .text = repaired_utf8(turn.text),
+                   .stop_reason = repaired_utf8(turn.stop_reason),
+                   .provider_content = repaired_utf8(turn.provider_content),
+                   .input_tokens = turn.input_tokens,
+                   .output_tokens = turn.output_tokens};
+    for (const auto& call : turn.calls) said.calls.push_back(recorded(call));
+    return said;
+}
+
+Asked doubt_question(const std::string& thread_id, const Call& call, const std::string& reason) {
+    Question question{.description = "The process that ran this call ended before it could say how the call ended.",
+                      .allowed = {}};
+    return {.call = call.ref,
+            .ask_no = call.asks + 1,
+            .kind = ApprovalKind::unknown,
+            .tool = call.tool,
+            .arguments = call.arguments,
+            .guard = "unknown outcome",
+            .guard_version = "1",
+            .reason = reason,
+            .question = question,
+            .binding = binding_of(thread_id, call, call.asks + 1, "unknown outcome", "1"),
+            .attempt = call.attempts.back().id};
+}
+
+TimedOut timed_out(std::int64_t number, const std::string& tool) {
+    return {.number = number, .text = "Nobody approved the call of `" + tool + "` in time. It did not run."};
+}
+
+std::string new_attempt_id(Random& random) {
+    std::vector<std::uint8_t> raw(16);
+    random.fill(raw);
+    return hex(raw);
+}
+
+CallReport report_of(const Call& call) {
+    CallReport report{.turn = call.ref.turn,
+                      .position = call.ref.position,
+                      .tool = call.tool,
+                      .tool_call_id = call.proposed.id,
+                      .arguments = call.arguments.empty() ? call.proposed.arguments : call.arguments,
+                      .ran = call.ran,
+                      .running = call.stage == CallStage::claimed,
+                      .waiting = call.stage == CallStage::asked || call.stage == CallStage::unknown,
+                      .edited = call.edited};
+    if (call.stage == CallStage::ended) {
+        report.outcome = call.outcome;
+        report.text = call.result.text;
+        report.is_error = call.result.is_error;
+        report.details = call.result.details;
+    }
+    if (call.outcome == OutcomeKind::denied && report.outcome) {
+        for (const auto& verdict : call.verdicts) {
+            if (verdict.verdict == Verdict::deny) report.denied_by = "guard " + verdict.guard;
+        }
+        for (const auto& ask : call.approvals) {
+            if (ask.state == ApprovalState::denied) report.denied_by = ask.decided_by;
+        }
+    }
+    return report;
+}
+
+}  // namespace assent
