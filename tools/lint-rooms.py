@@ -19,7 +19,6 @@ KEPT_IN = {
     "curl/": "src/net/out/",
     "boost/asio": "src/net/",
     "boost/beast": "src/net/",
-    "pcre2.h": "src/policy/",
     "CLI/": "src/cli/",
 }
 

@@ -24,13 +24,14 @@ namespace assent {
 /// What happens while an agent runs, for people who watch.
 struct AgentEvent {
     enum class Kind : std::uint8_t {
-        text,      ///< A piece of the model's text, in `text`.
-        turn,      ///< A turn with calls is complete and stored; its whole text in `text`.
-        asked,     ///< A person is needed: `approval`.
-        started,   ///< A tool starts: `call`.
-        ended,     ///< A call of the turn has ended: `call`.
-        waiting,   ///< Only people are waited for.
-        finished,  ///< The run has come to its end; the final text in `text`.
+        text,          ///< A piece of the model's text, in `text`.
+        text_dropped,  ///< The pieces of this turn so far do not count: it failed or is asked again.
+        turn,          ///< A turn with calls is complete and stored; its whole text in `text`.
+        asked,         ///< A person is needed: `approval`.
+        started,       ///< A tool starts: `call`.
+        ended,         ///< A call of the turn has ended: `call`.
+        waiting,       ///< Only people are waited for.
+        finished,      ///< The run has come to its end; the final text in `text`.
     };
     Kind kind = Kind::text;
     std::string text;

@@ -4,6 +4,7 @@
 // Errors: Failure kind `model`; the run then ends as failed and can be resumed.
 #pragma once
 
+#include <assent/clock.hpp>
 #include <assent/result.hpp>
 #include <assent/tool.hpp>
 
@@ -66,6 +67,9 @@ struct ModelRequest {
     std::function<Result<std::span<const Message>>()> messages;
     std::span<const ToolSpec* const> tools;
     int turn = 1;  ///< Which turn of the thread this will be, from 1.
+    /// Called when the pieces of this turn that `on_text` got so far do not count: the turn failed, or is
+    /// asked again and told from its beginning.
+    std::function<void()> on_text_dropped;
 };
 
 class Model {
@@ -84,5 +88,43 @@ public:
 Result<std::shared_ptr<Model>> scripted_model(std::string name, std::string_view text);
 /// The same from a file. Failure kind `usage` when it cannot be read or is no script.
 Result<std::shared_ptr<Model>> scripted_model_file(const std::string& path);
+
+// Models of services. They are the library part assent::models.
+//
+// A turn counts whole or not at all: when a stream breaks, or the service says that it is busy, the turn is
+// asked again after a pause, and nothing of the broken answer is kept. A call is only returned when the
+// service has said that the turn is complete. Proxies and certificate authorities come from the environment
+// (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE). The key is in no text, record or message.
+
+struct ServiceOptions {
+    std::string model;     ///< The service's own id of the model.
+    std::string base_url;  ///< http or https; empty: the service's own address.
+    /// Environment variable with the key, read when the model is made; empty: ANTHROPIC_API_KEY or
+    /// OPENAI_API_KEY. Without a key a model is made only for `openai` with a base_url.
+    std::string key_variable;
+    std::function<std::string()> key;  ///< Where the key comes from instead; called before each turn.
+    int max_tokens = 0;                ///< What a turn may produce; 0: 32000 (anthropic), the service's own (openai).
+    bool streaming = true;
+    /// JSON object of further members of each request, such as {"temperature": 0}. Constant: a conversation
+    /// is only ever appended to.
+    std::string request_members;
+    std::int64_t connect_ms = 10'000;
+    std::int64_t idle_ms = 120'000;    ///< How long a stream may be silent.
+    std::int64_t answer_ms = 600'000;  ///< How long an answer that does not stream may take.
+    int retries_max = 4;
+    std::int64_t retry_after_max_ms = 120'000;  ///< A service that asks for a longer pause ends the turn.
+    const Clock* clock = nullptr;
+    Random* random = nullptr;
+    /// Waits so many milliseconds; false: stopped before. None: by the system.
+    std::function<bool(std::int64_t, const std::stop_token&)> wait;
+};
+
+/// Messages API. Failure kind `usage`: no key, a wrong base_url or other option.
+Result<std::shared_ptr<Model>> anthropic_model(ServiceOptions options);
+/// Chat Completions; with base_url also other servers that speak it.
+Result<std::shared_ptr<Model>> openai_model(ServiceOptions options);
+/// The same with the key of the environment. Throws ConfigError where those fail.
+[[nodiscard]] std::shared_ptr<Model> anthropic(std::string model);
+[[nodiscard]] std::shared_ptr<Model> openai(std::string model);
 
 }  // namespace assent

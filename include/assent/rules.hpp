@@ -77,7 +77,9 @@ using Predicate = std::function<bool(const JsonText& arguments)>;
 [[nodiscard]] Predicate le(std::string field, Threshold value);
 [[nodiscard]] Predicate eq(std::string field, Threshold value);
 
-/// A pattern searched for in the text argument `field` (the dialect: `docs/reference/patterns.md`).
+/// A pattern searched for in the text argument `field` (the dialect: `docs/reference/patterns.md`). Throws
+/// std::invalid_argument with the position of what is wrong in it. What a search may cost has a limit, the
+/// same on every machine; at the limit the condition cannot say.
 [[nodiscard]] Predicate matches(std::string field, std::string_view pattern);
 
 using FieldPatterns = std::vector<std::pair<std::string, std::string>>;

@@ -56,10 +56,10 @@ struct ShellOptions {
     std::size_t output_bytes_max = std::size_t{64} * 1024;  ///< Of each stream; the middle is cut.
     /// Path of the program `assent-exec`; empty: beside this program, in ../libexec/assent/ from it, or
     /// where Assent was installed.
-    std::string helper{};
+    std::string helper;
     /// Environment variables the command may see besides PATH, HOME, LANG, LC_*, TZ, TERM, USER,
     /// LOGNAME, SHELL and TMPDIR.
-    std::vector<std::string> environment_names{};
+    std::vector<std::string> environment_names;
 };
 
 /// `shell {command}`: a line for /bin/sh in the workspace, without terminal and input. Everything it

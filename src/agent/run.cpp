@@ -95,7 +95,8 @@ Result<ModelTurn> RunLoop::ask_model() {
     const ModelRequest request{.system_prompt = options_.system_prompt,
                                .messages = [this] { return gate_.messages(); },
                                .tools = tools,
-                               .turn = gate_.turns() + 1};
+                               .turn = gate_.turns() + 1,
+                               .on_text_dropped = [this] { tell({.kind = AgentEvent::Kind::text_dropped}); }};
     const auto tell_text = [this](std::string_view text) {
         tell({.kind = AgentEvent::Kind::text, .text = std::string(text)});
     };
@@ -220,13 +221,13 @@ Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
     return run;
 }
 
-void RunLoop::tell(AgentEvent event) const {
+void RunLoop::tell(const AgentEvent& event) const {
     if (!options_.listener) return;
     try {
         options_.listener(event);
     } catch (const abi::__forced_unwind&) {
         throw;
-    } catch (...) {
+    } catch (...) {  // NOLINT(bugprone-empty-catch): said below
         // Whoever watches never changes what is watched.
     }
 }

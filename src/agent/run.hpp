@@ -37,7 +37,7 @@ private:
     [[nodiscard]] Run at_rest(RunStatus status);
     [[nodiscard]] Run ended(RunStatus status, std::optional<Failure> failure = {});
     [[nodiscard]] Run interrupted();
-    void tell(AgentEvent event) const;
+    void tell(const AgentEvent& event) const;
     void tell_ended_calls();
     void tell_new_questions();
 

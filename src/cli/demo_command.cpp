@@ -5,6 +5,7 @@
 
 #include "base/display.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,11 @@ namespace assent::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* scripted_prompt = "Write a report on this week's orders and tidy up.";
+// The same for a model that has to find out what is there.
+constexpr const char* model_prompt =
+    "Read orders.csv, write a short report on it to report.md, and then remove the folder old-invoices with a command.";
 
 // A folder of its own with the demo's files; kept, so that the demo can be resumed after a kill.
 Result<fs::path> make_workspace() {
@@ -53,6 +59,13 @@ void show_workspace(const Terminal& terminal, const fs::path& workspace) {
     terminal.note(std::string(demo_folder) + (there ? " is still there" : " is gone"));
 }
 
+// A model that is no script may propose nothing.
+bool asked_anybody(const Context& context, const std::string& thread) {
+    const auto history = context.approvals().history(thread);
+    return history && std::any_of(history->begin(), history->end(),
+                                  [](const HistoryEntry& entry) { return entry.event == "asked"; });
+}
+
 }  // namespace
 
 int demo_command(Context& context, const RunOptions& given) {
@@ -63,14 +76,18 @@ int demo_command(Context& context, const RunOptions& given) {
     auto workspace = make_workspace();
     if (!workspace) return terminal.fail(workspace.failure());
     auto options = given;
-    options.model = std::string(demo_model);
+    options.model = given.model.value_or(std::string(demo_model));
     options.workspace = workspace->string();
     options.thread = workspace->filename().string().substr(sizeof("assent-") - 1);
     terminal.note("An agent is asked to report on the week's orders and to tidy up. Reading runs at once;");
     terminal.note("writing and commands wait for you. Whatever happens, it goes on with:");
     terminal.note("  assent" + context.db_option() + " resume " + options.thread + "\n");
-    const int status = run_prompt(context, options, "Write a report on this week's orders and tidy up.", true);
+    const bool scripted = options.model == demo_model;
+    const int status = run_prompt(context, options, scripted ? scripted_prompt : model_prompt, true);
     if (terminal.json || status == exit_usage) return status;
+    if (!scripted && !asked_anybody(context, options.thread)) {
+        terminal.note("\nThe model proposed no call that needs a person, so there was nothing to decide.");
+    }
     show_workspace(terminal, *workspace);
     terminal.note("\n" + terminal.styled(Style::bold, "What happened, as recorded") + "  (assent" +
                   context.db_option() + " history " + options.thread + ")");

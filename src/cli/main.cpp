@@ -42,8 +42,17 @@ void refuse_later_commands(CLI::App& app) {
     }
 }
 
+void add_model_options(CLI::App& command, RunOptions& options) {
+    command.add_option("--model", options.model,
+                       "anthropic:ID (key: ANTHROPIC_API_KEY), openai:ID (OPENAI_API_KEY), or script:FILE, a JSON file "
+                       "of model turns");
+    command.add_option(
+        "--base-url", options.base_url,
+        "address of a server that speaks the service's API (openai: then without a key, if it wants none)");
+}
+
 void add_run_options(CLI::App& command, RunOptions& options) {
-    command.add_option("--model", options.model, "script:FILE, a JSON file of model turns");
+    add_model_options(command, options);
     command.add_option("--workspace", options.workspace, "folder the tools work in (default: this folder)")
         ->check(not_empty);
     command.add_option("--ask", options.ask, "tools that ask (names, separated by commas; * for all)")
@@ -62,8 +71,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         .add_option("--answers", options.answers,
                     "answers in the order of asking: approve,deny:why,edit:{…},respond:text,later")
         ->allow_extra_args(false);
-    refuse_later_options(command,
-                         {"--policy", "--base-url", "--queue", "--idempotency-key", "--notify", "--decisions"});
+    refuse_later_options(command, {"--policy", "--queue", "--idempotency-key", "--notify", "--decisions"});
 }
 
 // One parsed command line: CLI11 fills the options, the chosen command's action runs afterwards.
@@ -151,7 +159,7 @@ private:
                          [this] { return demo_command(context_, run_); });
         demo->add_option("--answers", run_.answers, "answers beforehand, such as approve,deny")
             ->allow_extra_args(false);
-        refuse_later_options(*demo, {"--model"});
+        add_model_options(*demo, run_);
 
         auto* run = add("run", "prompt an agent", [this] { return run_command(context_, run_, prompt_); });
         run->add_option("prompt", prompt_, "what the agent is asked")->required();

@@ -12,6 +12,8 @@ std::string_view event_name(AgentEvent::Kind kind) {
     switch (kind) {
         case AgentEvent::Kind::text:
             return "text";
+        case AgentEvent::Kind::text_dropped:
+            return "text_dropped";
         case AgentEvent::Kind::turn:
             return "turn";
         case AgentEvent::Kind::asked:
@@ -29,7 +31,8 @@ std::string_view event_name(AgentEvent::Kind kind) {
 }
 
 void show_json(const Context& context, const AgentEvent& event) {
-    if (event.kind == AgentEvent::Kind::text) return;  // its turn comes whole, once it is stored
+    // A turn comes whole, once it is stored.
+    if (event.kind == AgentEvent::Kind::text || event.kind == AgentEvent::Kind::text_dropped) return;
     JsonObject json;
     json.text("event", event_name(event.kind));
     if (event.kind == AgentEvent::Kind::turn || event.kind == AgentEvent::Kind::finished) json.text("text", event.text);

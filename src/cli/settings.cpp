@@ -1,7 +1,7 @@
 #include "cli/settings.hpp"
 
-#include "cli/demo_script.hpp"
 #include "cli/json_out.hpp"
+#include "cli/model_choice.hpp"
 
 #include <assent/tools.hpp>
 
@@ -61,21 +61,13 @@ Result<void> check_outside(const Context& context, const fs::path& workspace) {
     return {};
 }
 
-Result<std::shared_ptr<Model>> make_model(const std::string& model) {
-    if (model == demo_model) return scripted_model("the demo", demo_script);
-    if (model.starts_with(script_scheme)) return scripted_model_file(model.substr(script_scheme.size()));
-    if (model.starts_with("anthropic:") || model.starts_with("openai:")) {
-        return Failure{FailureKind::usage, "models of services are not in this version; use --model script:FILE"};
-    }
-    return Failure{FailureKind::usage,
-                   model.empty() ? "give a model with --model script:FILE" : "--model takes script:FILE, not " + model};
-}
-
 }  // namespace
 
 std::string RunSettings::json() const {
     JsonObject json;
-    json.number("version", 1).text("model", model).text("workspace", workspace);
+    json.number("version", 1).text("model", model);
+    if (!base_url.empty()) json.text("base_url", base_url);
+    json.text("workspace", workspace);
     json.raw("ask", json_texts(names.ask)).raw("allow", json_texts(names.allow)).raw("deny", json_texts(names.deny));
     json.number("max_turns", max_turns).number("max_calls", max_calls).number("lease_seconds", lease_seconds);
     if (use_by_ms) {
@@ -93,7 +85,9 @@ Result<RunSettings> RunSettings::read(const std::string& json) {
                        "the thread was not made by this program; resume it with the program that made it"};
     }
     const auto& root = parsed->root();
-    RunSettings settings{.model = text_member(root, "model"), .workspace = text_member(root, "workspace")};
+    RunSettings settings{.model = text_member(root, "model"),
+                         .base_url = text_member(root, "base_url"),
+                         .workspace = text_member(root, "workspace")};
     settings.names = {
         .ask = list_member(root, "ask"), .allow = list_member(root, "allow"), .deny = list_member(root, "deny")};
     settings.max_turns = static_cast<int>(number_member(root, "max_turns").value_or(settings.max_turns));
@@ -124,12 +118,15 @@ Result<std::optional<std::int64_t>> read_duration_ms(const std::string& text) {
 Result<RunSettings> lay_options_over(RunSettings settings, const RunOptions& options) {
     std::error_code error;
     if (options.model) {
+        // The address of one service is not told to the other, nor its key sent there.
+        if (service_of(*options.model) != service_of(settings.model)) settings.base_url.clear();
         settings.model = *options.model;
         if (settings.model.starts_with(script_scheme)) {
             const auto path = fs::absolute(settings.model.substr(script_scheme.size()), error);
             settings.model = std::string(script_scheme) + path.lexically_normal().string();
         }
     }
+    if (options.base_url) settings.base_url = *options.base_url;
     if (options.workspace || settings.workspace.empty()) {
         settings.workspace = fs::absolute(options.workspace.value_or("."), error).lexically_normal().string();
     }
@@ -151,7 +148,7 @@ Result<RunSettings> lay_options_over(RunSettings settings, const RunOptions& opt
 }
 
 Result<AgentOptions> agent_options(const Context& context, const RunSettings& settings) {
-    auto model = make_model(settings.model);
+    auto model = make_model({settings.model, settings.base_url});
     if (!model) return model.failure();
     auto workspace = Workspace::open(settings.workspace);
     if (!workspace) return workspace.failure();

@@ -16,6 +16,7 @@ namespace assent::cli {
 /// Options of `run` and `resume` as given; what is not given comes from the thread's record.
 struct RunOptions {
     std::optional<std::string> model;
+    std::optional<std::string> base_url;
     std::optional<std::string> workspace;
     std::vector<std::string> ask;
     std::vector<std::string> allow;
@@ -32,6 +33,7 @@ struct RunOptions {
 /// The recorded form.
 struct RunSettings {
     std::string model;
+    std::string base_url;   ///< Of a service; never a key.
     std::string workspace;  ///< Absolute.
     ToolNames names;
     int max_turns = 50;

@@ -160,7 +160,7 @@ private:
 
     // At most what a pipe holds, so that a flood does not keep us from the other descriptors.
     static void drain(UniqueFd& fd, CapturedStream& stream) {
-        std::array<char, 16 * 1024> buffer;
+        std::array<char, 16 * 1024> buffer{};
         for (int pieces = 0; fd.open() && pieces < 64; ++pieces) {
             const auto size = read(fd.get(), buffer.data(), buffer.size());
             if (size > 0) {

@@ -18,7 +18,7 @@
 namespace assent {
 namespace {
 
-using namespace journal;
+using namespace journal;  // NOLINT(google-build-using-namespace): the gate speaks the journal's words throughout
 
 // A change that lost against somebody else's is made again on the new state. Between two of a runner's
 // appends only finitely many answers can come, so this bound is never met in honest use.

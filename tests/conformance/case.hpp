@@ -51,5 +51,6 @@ void expect_outcome(const JsonNode& node, std::string_view key, const std::strin
 void run_predicate_case(const JsonNode& node);
 void run_interrupt_id_case(const JsonNode& node);
 void run_tool_decision_case(const JsonNode& node);
+void run_regex_case(const JsonNode& node);
 
 }  // namespace assent::conformance

@@ -165,5 +165,23 @@ INSTANTIATE_TEST_SUITE_P(
             nullptr}),
     [](const auto& row) { return row.param.name; });
 
+INSTANTIATE_TEST_SUITE_P(
+    Patterns, ConformanceCase,
+    testing::Values(
+        Row{"Match", run_regex_case, R"({"kind":"look","pattern":"(?<=a)b","text":"ab","result":"match"})", nullptr},
+        Row{"None", run_regex_case, R"({"pattern":"a","text":"b","result":"none"})", nullptr},
+        Row{"Error", run_regex_case, R"({"pattern":"(","text":"","result":"error"})", nullptr},
+        Row{"AnyOf", run_regex_case, R"({"pattern":"(","text":"","result":["none","error"]})", nullptr},
+        Row{"Wrong", run_regex_case, R"({"pattern":"a","text":"a","result":"none"})",
+            "expected result \"none\", got match"},
+        Row{"NoError", run_regex_case, R"({"pattern":"a","text":"a","result":"error"})",
+            "expected result \"error\", got match"},
+        Row{"NoAnswer", run_regex_case, R"({"pattern":"(?:){4000000000}","text":"","result":"match"})",
+            "expected result \"match\", got cannot_say"},
+        Row{"UnknownResult", run_regex_case, R"({"pattern":"a","text":"a","result":"matches"})",
+            "unknown word \"matches\""},
+        Row{"UnknownKey", run_regex_case, R"({"pattern":"a","text":"a","flags":"i"})", "unknown word 'flags'"}),
+    [](const auto& row) { return row.param.name; });
+
 }  // namespace
 }  // namespace assent::conformance

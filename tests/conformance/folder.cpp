@@ -23,7 +23,7 @@ constexpr FileKind file_kinds[] = {
     {"predicates.json", run_predicate_case},
     {"interrupt_ids.json", run_interrupt_id_case},
     {"tool_decisions.json", run_tool_decision_case},
-    {"regex.json", nullptr},
+    {"regex.json", run_regex_case},
     {"approval_outcomes.json", nullptr},
     {"decisions.json", nullptr},
     {"paths.json", nullptr},

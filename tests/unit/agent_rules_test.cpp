@@ -250,7 +250,8 @@ TEST_P(AgentRules, TheWrongThreadLeavesTheRightOneUntouched) {
 TEST_P(AgentRules, ListenersHearEverythingInOrder) {
     std::vector<std::string> heard;
     options_.listener = [&](const AgentEvent& event) {
-        static constexpr const char* names[] = {"text", "turn", "asked", "started", "ended", "waiting", "finished"};
+        static constexpr const char* names[] = {"text",    "text_dropped", "turn",    "asked",
+                                                "started", "ended",        "waiting", "finished"};
         std::string line = names[static_cast<std::size_t>(event.kind)];
         if (event.call) line += " " + event.call->tool;
         if (event.approval) line += " " + event.approval->tool;

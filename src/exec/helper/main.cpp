@@ -28,8 +28,6 @@
 
 namespace {
 
-using assent::Descendant;
-
 struct Settings {
     long limit_ms = 0;
     long grace_ms = 0;

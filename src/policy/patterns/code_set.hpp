@@ -4,7 +4,6 @@
 // added count as unassigned, whatever ICU is installed. So a verdict does not depend on the machine.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 namespace assent {
@@ -17,6 +16,7 @@ struct CodeRange {
 };
 
 inline constexpr char32_t last_code_point = 0x10ffff;
+inline constexpr char32_t last_of_first_plane = 0xffff;
 
 /// Immutable; ranges are sorted, disjoint and not adjacent.
 class CodeSet {
@@ -26,6 +26,10 @@ public:
 
     [[nodiscard]] const std::vector<CodeRange>& ranges() const noexcept { return ranges_; }
     [[nodiscard]] bool contains(char32_t point) const noexcept;
+    /// Is any character of `range` in this set?
+    [[nodiscard]] bool meets(CodeRange range) const noexcept;
+    /// Appends what this set has of `range`; the cost is that of what is appended.
+    void append_within(CodeRange range, std::vector<CodeRange>& out) const;
     /// Every code point that is not in this set, surrogates included.
     [[nodiscard]] CodeSet complement() const;
 
@@ -33,17 +37,12 @@ private:
     std::vector<CodeRange> ranges_;
 };
 
-using SharedCodeSet = std::shared_ptr<const CodeSet>;
+/// Was this character assigned in Unicode 14 or before?
+[[nodiscard]] bool assigned(char32_t point) noexcept;
 
-/// `\d`: decimal digits of every script.
-[[nodiscard]] const CodeSet& digit_set();
-/// `\w`: letters and numbers of every script and the underscore.
-[[nodiscard]] const SharedCodeSet& word_set();
-/// `\s`: white space, with the separators U+001C to U+001F and U+0085.
-[[nodiscard]] const CodeSet& space_set();
-
-/// The characters that match one of `set` without regard to case: those with the same lower-case
-/// form, and lower-case characters that share an upper-case form (such as s and U+017F).
-[[nodiscard]] CodeSet without_case(const CodeSet& set);
+/// `\d`, `\w` and `\s`: over all scripts, or over ASCII only.
+[[nodiscard]] const CodeSet& digit_set(bool ascii);
+[[nodiscard]] const CodeSet& word_set(bool ascii);
+[[nodiscard]] const CodeSet& space_set(bool ascii);
 
 }  // namespace assent

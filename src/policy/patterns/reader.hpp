@@ -1,50 +1,70 @@
 // The characters of a pattern, and its escapes.
 #pragma once
 
-#include "policy/patterns/code_set.hpp"
+#include "policy/patterns/char_test.hpp"
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assent {
 
-/// A cursor over the characters of a pattern.
+/// Throws std::invalid_argument: `pattern refused at character N: PROBLEM`.
+[[noreturn]] void refuse_pattern(std::size_t position, const std::string& problem);
+
+/// A character of a pattern. A backslash and what follows it are one, even in a comment.
+struct Token {
+    char32_t point = 0;
+    bool escaped = false;
+    std::size_t position = 0;  ///< In characters; of an escape its backslash.
+
+    [[nodiscard]] bool is(char32_t c) const noexcept { return !escaped && point == c; }
+};
+
+/// A cursor over the tokens of a pattern.
 class PatternReader {
 public:
+    /// Refuses what is too long, no UTF-8, or ends within an escape.
     explicit PatternReader(std::string_view utf8);
 
-    [[nodiscard]] std::size_t position() const noexcept { return at_; }
-    [[nodiscard]] bool at_end() const noexcept { return at_ == text_.size(); }
-    /// The next character; U+0000 at the end too, so ask `at_end` where that matters.
-    [[nodiscard]] char32_t peek() const noexcept { return at_end() ? U'\0' : text_[at_]; }
-    [[nodiscard]] bool next_is(char32_t c) const noexcept { return !at_end() && text_[at_] == c; }
-    char32_t get() noexcept { return text_[at_++]; }
+    /// Where the next token begins, in characters.
+    [[nodiscard]] std::size_t position() const noexcept { return at_end() ? end_ : tokens_[at_].position; }
+    [[nodiscard]] bool at_end() const noexcept { return at_ == tokens_.size(); }
+    [[nodiscard]] bool next_is(char32_t c) const noexcept { return !at_end() && tokens_[at_].is(c); }
+    [[nodiscard]] bool next_is_digit(int base) const noexcept;
+    /// Not at the end.
+    Token get() noexcept { return tokens_[at_++]; }
     bool take(char32_t c) noexcept;
-    void go_back_to(std::size_t position) noexcept { at_ = position; }
+
+    /// For a second look at the same tokens.
+    [[nodiscard]] std::size_t index() const noexcept { return at_; }
+    void go_back_to(std::size_t index) noexcept { at_ = index; }
 
     /// Up to `count` characters that are digits of `base` (8, 10 or 16).
     std::u32string digits(std::size_t count, int base);
-    /// Everything up to `end`, which is taken too. `what` names it in the error if it is missing.
+    /// Everything up to `end`, which is taken too, escapes with their backslash. `what` names it in
+    /// the error if it is empty or does not end.
     std::u32string until(char32_t end, const std::string& what, std::size_t opened_at);
 
 private:
-    std::u32string text_;
+    std::vector<Token> tokens_;
     std::size_t at_ = 0;
+    std::size_t end_ = 0;
 };
 
-/// What an escape stands for, with its backslash taken.
+/// What an escape stands for.
 struct Escape {
-    enum class Kind { character, set, reference, text_start, text_end, word_edge, no_word_edge };
-    Kind kind = Kind::character;
-    char32_t point = 0;
-    SharedCodeSet set;
-    std::uint32_t group = 0;
+    enum class Kind { member, reference, text_start, text_end, word_edge, no_word_edge };
+    Kind kind = Kind::member;
+    SetMember member;         ///< A character or a kind of characters.
+    std::uint32_t group = 0;  ///< Of a reference.
 };
 
-/// Reads the escape whose backslash stood at `start`.
-[[nodiscard]] Escape read_escape(PatternReader& reader, std::size_t start);
-[[nodiscard]] Escape read_set_escape(PatternReader& reader, std::size_t start);
+/// Reads the rest of an escape whose token was taken.
+[[nodiscard]] Escape read_escape(PatternReader& reader, const Token& token);
+/// The same within a set, where it is always a member.
+[[nodiscard]] SetMember read_set_escape(PatternReader& reader, const Token& token);
 
 }  // namespace assent
