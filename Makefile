@@ -12,7 +12,7 @@ ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint tidy asan tsan bench bare fuzz conformance install format clean
+.PHONY: help run build test lint asan tsan bench bare fuzz conformance install format clean
 
 # Progress on a terminal, silence elsewhere.
 ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
@@ -40,8 +40,7 @@ help:
 	@echo "make run          install what is missing, build, and start the demo (ARGS=…)"
 	@echo "make build        the optimised program, at build/bin/assent"
 	@echo "make test         build and run all tests"
-	@echo "make lint         formatting, rooms and arrows, texts, public headers"
-	@echo "make tidy         clang-tidy over all sources (long)"
+	@echo "make lint         formatting, rooms and arrows, public headers, clang-tidy"
 	@echo "make asan         all tests under the address and undefined behaviour sanitizers"
 	@echo "make tsan         all tests under the thread sanitizer"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
@@ -69,12 +68,7 @@ tsan:
 
 lint:
 	@tools/install-packages build test lint
-	@tools/lint --quick
-
-tidy:
-	@tools/install-packages build test lint
-	$(call configure,lint)
-	@tools/lint-tidy.py
+	@tools/lint
 
 conformance:
 	@tools/install-packages build test

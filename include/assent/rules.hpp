@@ -51,7 +51,7 @@ public:
     Threshold(std::int64_t value);
     Threshold(double value);
     Threshold(const char* value) : Threshold(std::string(value)) {}
-    Threshold(std::string value);
+    Threshold(const std::string& value);
     Threshold(JsonText value) : json_(std::move(value)) {}
 
     [[nodiscard]] const JsonNode& node() const noexcept { return json_.root(); }

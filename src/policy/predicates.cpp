@@ -208,7 +208,7 @@ Threshold::Threshold(std::int64_t value) : json_(parsed(std::to_string(value))) 
 Threshold::Threshold(double value) : json_(parsed(shortest_digits(value))) {
     if (std::isinf(value)) infinite_ = value > 0 ? 1 : -1;
 }
-Threshold::Threshold(std::string value) : json_(parsed(quoted_utf8(value))) {}
+Threshold::Threshold(const std::string& value) : json_(parsed(quoted_utf8(value))) {}
 
 Threshold json_threshold(std::string text) {
     return parsed(std::move(text));
