@@ -132,6 +132,9 @@ TEST(Display, MakesHiddenCharactersVisibleAndLeavesOrdinaryTextAlone) {
              Row{"a\u00a0b", "a\\u{a0}b", true},
              Row{"\xff", "\\xff", true},
              Row{"a\ufe0fb", "a\\u{fe0f}b", true},
+             Row{"😀\u200d\u200d😀", "😀\\u{200d}\\u{200d}😀", true},
+             Row{"😀\ufe0f\ufe0f", "😀\ufe0f\\u{fe0f}", true},
+             Row{"😀\u200d", "😀\\u{200d}", true},
              Row{"\ue000", "\\u{e000}", true},
              Row{"\u2028", "\\u{2028}", true},
          }) {
