@@ -12,7 +12,7 @@ namespace assent {
 namespace {
 
 bool is_emoji(char32_t c) noexcept {
-    return c > 0x7f && (u_hasBinaryProperty(static_cast<UChar32>(c), UCHAR_EMOJI) != 0 || c == 0x20e3);
+    return c > 0x7f && u_hasBinaryProperty(static_cast<UChar32>(c), UCHAR_EMOJI) != 0;
 }
 
 // Is `c`, which cannot be seen itself, a part of an emoji here? A selector follows one, a joiner stands
