@@ -13,8 +13,8 @@ namespace assent {
 namespace {
 
 using Places = std::uint64_t;  // a bit for each place in the text
-constexpr std::size_t text_max = 24;
-constexpr int depth_max = 5;
+constexpr std::size_t text_max = 12;
+constexpr int depth_max = 4;
 
 struct Part {
     enum class Kind {
