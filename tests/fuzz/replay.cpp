@@ -1,4 +1,5 @@
-// Runs a fuzz target once over each file of a folder, without a fuzzer: what was found stays mended.
+// Runs a fuzz target once over nothing and over each file of a folder, without a fuzzer: what was found
+// stays mended.
 //
 //   fuzz_TARGET FOLDER
 #include "fuzz/fuzz.hpp"
@@ -16,6 +17,7 @@ int replay(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
     std::ranges::sort(files);
+    (void)LLVMFuzzerTestOneInput(nullptr, 0);
     for (const auto& file : files) {
         // So that the last line names the input, however the process ends.
         std::printf("%s\n", file.filename().c_str());
