@@ -3,12 +3,18 @@
 #   JOBS    how many compilers and tests at once (all cores)
 #   ARGS    arguments for the demo of `make run`
 #   CASES   folder of cases for `make conformance`
+#   CTEST   more options of ctest for `make test`, `asan` and `tsan`, such as "-R gate" or "-LE crash"
 #   PREFIX  where `make install` installs
+#   MINUTES how long `make fuzz` runs each target
+#   TARGET  the targets that `make fuzz` runs (all)
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 CASES ?= tests/cases
 ARGS ?=
+CTEST ?=
+MINUTES ?= 1
+TARGET ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -23,9 +29,9 @@ define configure
 	@cmake --preset $(1) >build/configure-$(1).log 2>&1 || { cat build/configure-$(1).log >&2; exit 1; }
 endef
 
-# $(call compile,PRESET,MORE)
+# $(call compile,PRESET,MORE); it also runs test programs, which list their tests.
 define compile
-	@cmake --build --preset $(1) --parallel $(JOBS) $(2) $(ninja_flags)
+	@$(if $(filter tsan,$(1)),tools/fixed-addresses )cmake --build --preset $(1) --parallel $(JOBS) $(2) $(ninja_flags)
 endef
 
 # $(call check,PRESET): builds all and runs the tests.
@@ -33,7 +39,7 @@ define check
 	@tools/install-packages build test
 	$(call configure,$(1))
 	$(call compile,$(1))
-	@tools/run-tests $(1) $(JOBS)
+	@tools/run-tests $(1) $(JOBS) $(CTEST)
 endef
 
 help:
@@ -44,6 +50,7 @@ help:
 	@echo "make asan         all tests under the address and undefined behaviour sanitizers"
 	@echo "make tsan         all tests under the thread sanitizer"
 	@echo "make bare         build and test in the smallest Debian 12 system, made for it (root)"
+	@echo "make fuzz         any bytes to every parser (MINUTES=N each, TARGET=…)"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
 	@echo "make install      program, library and headers (PREFIX=DIR, else /usr/local)"
 	@echo "make format       format all C++ files in place"
@@ -81,7 +88,13 @@ conformance:
 bare:
 	@JOBS=$(JOBS) tools/bare
 
-bench fuzz:
+fuzz:
+	@tools/install-packages build test fuzz
+	$(call configure,fuzz)
+	$(call compile,fuzz)
+	@tools/fuzz $(MINUTES) $(if $(filter 1,$(JOBS)),1,2) $(TARGET)
+
+bench:
 	@echo "make $@: not in this version" >&2; exit 1
 
 install: build

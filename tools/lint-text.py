@@ -22,7 +22,7 @@ from pathlib import Path
 LINES_MAX = 600
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".ts"}
 # Data that tests read: other people's words, kept byte for byte.
-DATA = ("tests/cases/", "tests/corpus/", "tests/golden/")
+DATA = ("tests/cases/", "tests/fuzz/corpus/", "tests/golden/")
 
 UNDONE = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
 MACHINE = re.compile(r"(?<![\w.])/(?:work/(?:main|shared)|tmp/wt|root/(?!\.))[\w/.-]*|(?<![\w.])/work/\.[\w/.-]*")

@@ -11,14 +11,17 @@
 namespace assent {
 namespace {
 
-// Joiners and selectors are part of emoji and of several scripts: shown as they are only between
-// characters where they have a visible effect.
-bool is_emoji_glue(char32_t c) noexcept {
-    return c == 0x200d || c == 0xfe0f;
+bool is_emoji(char32_t c) noexcept {
+    return c > 0x7f && u_hasBinaryProperty(static_cast<UChar32>(c), UCHAR_EMOJI) != 0;
 }
 
-bool is_emoji(char32_t c) noexcept {
-    return c > 0x7f && (u_hasBinaryProperty(static_cast<UChar32>(c), UCHAR_EMOJI) != 0 || c == 0x20e3);
+// Is `c`, which cannot be seen itself, a part of an emoji here? A selector follows one, a joiner stands
+// between two. More of them in a row show nothing, but could carry a message of their own.
+bool binds_emoji(char32_t before, char32_t c, std::string_view after) noexcept {
+    constexpr char32_t joiner = 0x200d;
+    constexpr char32_t selector = 0xfe0f;
+    if (c == selector) return is_emoji(before);
+    return c == joiner && (is_emoji(before) || before == selector) && is_emoji(read_utf8(after).point);
 }
 
 bool is_invisible(char32_t c) noexcept {
@@ -62,7 +65,7 @@ void append_escape(std::string& out, char32_t c) {
 
 Shown safe_to_show(std::string_view text, Lines lines) {
     Shown shown;
-    char32_t before = 0;
+    char32_t before = 0;  // as it is; 0 if it was escaped
     for (std::size_t at = 0; at < text.size();) {
         const auto [c, size] = read_utf8(text.substr(at));
         if (size == 0) {
@@ -75,14 +78,14 @@ Shown safe_to_show(std::string_view text, Lines lines) {
             continue;
         }
         const bool kept_line = lines == Lines::keep && (c == '\n' || c == '\t');
-        const bool glue = is_emoji_glue(c) && is_emoji(before);
-        if (kept_line || glue || !is_invisible(c)) {
+        if (kept_line || !is_invisible(c) || binds_emoji(before, c, text.substr(at + size))) {
             shown.text += text.substr(at, size);
+            before = c;
         } else {
+            before = 0;
             append_escape(shown.text, c);
             shown.hidden_characters = shown.hidden_characters || (c != '\n' && c != '\t');
         }
-        if (!glue) before = c;
         at += size;
     }
     return shown;

@@ -30,6 +30,9 @@ constexpr std::size_t schemas_kept = 256;
 constexpr std::size_t shown_bytes_max = 200;
 // Whether items are unique is found by comparing all pairs.
 constexpr std::size_t unique_items_max = 1000;
+// To compile a pattern takes a stack frame for each of its characters.
+constexpr std::size_t pattern_bytes_max = 2000;
+constexpr std::size_t schemas_for_one_value_max = 10'000;
 
 struct CompiledSchema {
     valijson::Schema schema;
@@ -78,6 +81,9 @@ private:
     void keyword(std::string_view name, boost::json::value& value) {
         if (name == "pattern" && value.is_string()) {
             const std::string text(value.as_string());
+            if (text.size() > pattern_bytes_max) {
+                throw std::runtime_error("a pattern has more than " + std::to_string(pattern_bytes_max) + " bytes");
+            }
             compiled_.patterns.try_emplace(text, text, std::regex::ECMAScript | std::regex_constants::__polynomial);
         } else if (name == "uniqueItems" && value.is_bool()) {
             compiled_.unique_items = true;
@@ -98,27 +104,38 @@ private:
         }
     }
 
-    void follow(const boost::json::value& node) {
-        if (!node.is_object() || done_.contains(&node)) return;
+    // How many schemas one value is checked against because of this one. Each that refers twice to the
+    // next doubles it, so a small text can stand for more than ever ends.
+    std::size_t follow(const boost::json::value& node) {
+        if (!node.is_object()) return 1;
+        if (const auto known = costs_.find(&node); known != costs_.end()) return known->second;
         if (!open_.insert(&node).second) throw std::runtime_error("a $ref leads back to itself");
         const auto& object = node.as_object();
+        std::size_t cost = 1;
         if (const auto* reference = object.if_contains("$ref"); reference != nullptr && reference->is_string()) {
-            follow(target(reference->as_string()));
+            cost += follow(target(reference->as_string()));
         } else {
             for (const auto* name : {"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}) {
-                if (const auto* part = object.if_contains(name)) follow_all(*part);
+                if (const auto* part = object.if_contains(name)) cost += follow_all(*part);
             }
             if (const auto* names = object.if_contains("dependencies"); names != nullptr && names->is_object()) {
-                for (const auto& [name, schema] : names->as_object()) follow(schema);
+                for (const auto& [name, schema] : names->as_object()) cost += follow(schema);
             }
         }
+        if (cost > schemas_for_one_value_max) {
+            throw std::runtime_error("it has more than " + std::to_string(schemas_for_one_value_max) +
+                                     " schemas for one value");
+        }
         open_.erase(&node);
-        done_.insert(&node);
+        costs_.emplace(&node, cost);
+        return cost;
     }
 
-    void follow_all(const boost::json::value& node) {
+    std::size_t follow_all(const boost::json::value& node) {
         if (!node.is_array()) return follow(node);
-        for (const auto& item : node.as_array()) follow(item);
+        std::size_t cost = 0;
+        for (const auto& item : node.as_array()) cost += follow(item);
+        return cost;
     }
 
     const boost::json::value& target(std::string_view reference) const {
@@ -134,7 +151,7 @@ private:
     boost::json::value& root_;
     CompiledSchema& compiled_;
     std::set<const boost::json::value*> open_;
-    std::set<const boost::json::value*> done_;
+    std::unordered_map<const boost::json::value*, std::size_t> costs_;
 };
 
 bool longest_list_is_above(const JsonNode& node, std::size_t items) {

@@ -15,6 +15,7 @@ inline constexpr int helper_control_fd = 3;
 inline constexpr int helper_status_fd = 4;
 inline constexpr char helper_cancel_byte = 'c';
 inline constexpr const char* helper_ended_format = "ended exit=%d signal=%d timed_out=%d cancelled=%d left=%d\n";
+inline constexpr int helper_line_bytes_max = 160;
 inline constexpr const char* helper_failed_format = "failed %31s %d\n";
 
 /// How long killed processes may take to be gone before the helper gives up on them.

@@ -4,6 +4,7 @@
 
 #include "base/unique_fd.hpp"
 #include "exec/helper_protocol.hpp"
+#include "exec/helper_report.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
 
 namespace assent {
@@ -70,10 +70,8 @@ bool make_channel(Ends& ends) {
 
 class Supervised {
 public:
-    explicit Supervised(const ShellRun& run) : run_(run) {
-        end_.out = CapturedStream(run.output_bytes_max);
-        end_.err = CapturedStream(run.output_bytes_max);
-    }
+    explicit Supervised(const ShellRun& run)
+        : run_(run), out_text_(run.output_bytes_max), err_text_(run.output_bytes_max) {}
 
     Result<ShellEnd> run(const std::string& helper, const std::stop_token& stop) {
         UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -149,13 +147,13 @@ private:
                 deadline = std::min(deadline, now() + after_cancel);
                 (void)(send(control_.ours.get(), &helper_cancel_byte, 1, MSG_NOSIGNAL) == 1);
             }
-            if (fds[0].revents != 0) drain(out_.ours, end_.out);
-            if (fds[1].revents != 0) drain(err_.ours, end_.err);
+            if (fds[0].revents != 0) drain(out_.ours, out_text_);
+            if (fds[1].revents != 0) drain(err_.ours, err_text_);
             if (fds[2].revents != 0) read_status();
         }
         // All writers are gone, or cannot be killed: what is in the pipes now is all we wait for.
-        drain(out_.ours, end_.out);
-        drain(err_.ours, end_.err);
+        drain(out_.ours, out_text_);
+        drain(err_.ours, err_text_);
     }
 
     // At most what a pipe holds, so that a flood does not keep us from the other descriptors.
@@ -193,26 +191,16 @@ private:
     }
 
     Result<ShellEnd> understand() {
-        int exit = -1;
-        int signal = 0;
-        int timed_out = 0;
-        int cancelled = 0;
-        int left = 0;
-        std::array<char, 32> step{};
-        if (std::sscanf(status_line_.c_str(), helper_failed_format, step.data(), &left) == 2)
-            return system_failure("the shell cannot be started (" + std::string(step.data()) + ")", left);
-        const bool understood =
-            std::sscanf(status_line_.c_str(), helper_ended_format, &exit, &signal, &timed_out, &cancelled, &left) == 5;
-        if (exit >= 0) end_.exit_status = exit;
-        if (signal > 0) end_.signal = signal;
-        end_.timed_out = timed_out != 0;
-        end_.cancelled = cancelled != 0;
-        end_.unknown = !understood || left > 0;
-        return std::move(end_);
+        auto end = read_helper_report(status_line_);
+        if (!end) return end;
+        end->out = std::move(out_text_);
+        end->err = std::move(err_text_);
+        return end;
     }
 
     const ShellRun& run_;
-    ShellEnd end_;
+    CapturedStream out_text_;
+    CapturedStream err_text_;
     Ends out_;
     Ends err_;
     Ends status_;

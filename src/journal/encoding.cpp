@@ -5,6 +5,8 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
+
 namespace assent::journal {
 namespace {
 
@@ -16,6 +18,23 @@ constexpr int header_version = 1;
 Failure damaged(std::string_view what) {
     return {FailureKind::database,
             std::string(what) + " cannot be read; the database is damaged or was written by a newer version"};
+}
+
+// What is counted on from. More than anything can have been counted is damage, and would overflow.
+bool is_count(std::int64_t number) {
+    constexpr std::int64_t count_max = 1'000'000'000;
+    return number >= 0 && number <= count_max;
+}
+
+bool counts_are_possible(const Event& event) {
+    if (const auto* said = std::get_if<ModelSaid>(&event)) return is_count(said->turn);
+    if (const auto* asked = std::get_if<Asked>(&event)) return is_count(asked->ask_no);
+    return true;
+}
+
+bool counts_are_possible(const ThreadState& state) {
+    return is_count(state.turns) && is_count(state.run_turns) && is_count(state.run_calls) && is_count(state.seq) &&
+           std::ranges::all_of(state.calls, [](const Call& call) { return is_count(call.asks); });
 }
 
 json::object with_kind(const Event& event) {
@@ -95,7 +114,7 @@ Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_nu
         const std::string name(kind->as_string());
         fields.erase("event");
         auto event = read_event(name, fields);
-        if (!event) return damaged("a journal row");
+        if (!event || !counts_are_possible(*event)) return damaged("a journal row");
         if (auto* asked = std::get_if<Asked>(&*event)) asked->number = first_number++;
         events.push_back(std::move(*event));
     }
@@ -147,7 +166,9 @@ std::string encode_state(const ThreadState& state) {
 }
 
 Result<ThreadState> decode_state(const std::string& bytes) {
-    return read_versioned<ThreadState>(bytes, snapshot_version, "a snapshot");
+    auto state = read_versioned<ThreadState>(bytes, snapshot_version, "a snapshot");
+    if (state && !counts_are_possible(*state)) return damaged("a snapshot");
+    return state;
 }
 
 std::string encode_question(const Approval& approval) {

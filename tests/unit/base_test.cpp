@@ -133,6 +133,9 @@ TEST(Display, MakesHiddenCharactersVisibleAndLeavesOrdinaryTextAlone) {
              Row{"a\u00a0b", "a\\u{a0}b", true},
              Row{"\xff", "\\xff", true},
              Row{"a\ufe0fb", "a\\u{fe0f}b", true},
+             Row{"😀\u200d\u200d😀", "😀\\u{200d}\\u{200d}😀", true},
+             Row{"😀\ufe0f\ufe0f", "😀\ufe0f\\u{fe0f}", true},
+             Row{"😀\u200d", "😀\\u{200d}", true},
              Row{"\ue000", "\\u{e000}", true},
              Row{"\u2028", "\\u{2028}", true},
          }) {
@@ -287,6 +290,16 @@ INSTANTIATE_TEST_SUITE_P(
             nullptr}),
     [](const auto& row) { return row.param.name; });
 
+// Each definition refers twice to the next.
+std::string doubling_schema(int definitions) {
+    std::string text = R"({"$ref":"#/d0")";
+    for (int i = 0; i < definitions; ++i) {
+        const auto next = R"({"$ref":"#/d)" + std::to_string(i + 1) + "\"}";
+        text += ",\"d" + std::to_string(i) + R"(":{"allOf":[)" + next + "," + next + "]}";
+    }
+    return text + ",\"d" + std::to_string(definitions) + "\":true}";
+}
+
 TEST(SchemaTexts, AreRefusedWhenTheyCannotBeUsed) {
     struct Row {
         const char* text;
@@ -315,7 +328,14 @@ TEST(SchemaTexts, AreRefusedWhenTheyCannotBeUsed) {
                              R"({"pattern":"("})"}) {
         EXPECT_FALSE(check_schema_text(text).ok()) << text;
     }
+    const auto with_pattern = [](std::size_t bytes) { return R"({"pattern":")" + std::string(bytes, 'a') + "\"}"; };
+    EXPECT_TRUE(check_schema_text(with_pattern(2000)).ok());
+    EXPECT_EQ(check_schema_text(with_pattern(2001)).failure().message,
+              "the schema cannot be used: a pattern has more than 2000 bytes");
     EXPECT_TRUE(check_schema_text("").ok());
+    EXPECT_TRUE(check_schema_text(doubling_schema(10)).ok());
+    EXPECT_EQ(check_schema_text(doubling_schema(60)).failure().message,
+              "the schema cannot be used: it has more than 10000 schemas for one value");
 }
 
 TEST(TimeText, IsUtcWithMilliseconds) {

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 namespace assent::journal {
@@ -229,6 +230,20 @@ TEST(Encoding, ADamagedHeaderQuestionOrSnapshotIsAnError) {
         EXPECT_EQ(decode_header(text).failure().message, "a journal header" + rest) << text;
         EXPECT_EQ(decode_question(text).failure().message, "an open approval" + rest) << text;
         EXPECT_EQ(decode_state(text).failure().message, "a snapshot" + rest) << text;
+    }
+}
+
+TEST(Encoding, CountsThatCannotBeAreDamage) {
+    EXPECT_TRUE(decode(encode(std::vector<Event>{ModelSaid{.turn = 1'000'000'000}}), 1).ok());
+    for (const std::vector<Event>& events :
+         {std::vector<Event>{ModelSaid{.turn = 1'000'000'001}}, std::vector<Event>{ModelSaid{.turn = -1}},
+          std::vector<Event>{Asked{.ask_no = 1'000'000'001}}}) {
+        EXPECT_EQ(decode(encode(events), 1).failure().message, damaged_row);
+    }
+    for (const auto& state :
+         {ThreadState{.turns = -1}, ThreadState{.run_turns = 1'000'000'001}, ThreadState{.run_calls = 1'000'000'001},
+          ThreadState{.calls = {Call{.asks = -1}}}, ThreadState{.seq = std::numeric_limits<std::int64_t>::max()}}) {
+        EXPECT_FALSE(decode_state(encode_state(state)).ok());
     }
 }
 

@@ -1,5 +1,6 @@
 #include "base/unique_fd.hpp"
 #include "exec/captured_stream.hpp"
+#include "exec/helper_report.hpp"
 #include "exec/process.hpp"
 
 #include "temp_folder.hpp"
@@ -400,6 +401,28 @@ TEST_F(Shell, SaysWhyNothingWasRun) {
     EXPECT_THAT(run(std::string(200'000, 'x')).failure().message, HasSubstr("at most 102400"));
     options.time_limit = 0ms;
     EXPECT_THAT(run("true").failure().message, HasSubstr("time limit"));
+}
+
+TEST(HelperReport, IsBelievedOnlyToTheByte) {
+    const std::string known = "ended exit=3 signal=0 timed_out=0 cancelled=1 left=0\n";
+    const auto end = read_helper_report(known);
+    ASSERT_TRUE(end.ok());
+    EXPECT_EQ(end->exit_status, 3);
+    EXPECT_EQ(end->signal, std::nullopt);
+    EXPECT_TRUE(end->cancelled);
+    EXPECT_FALSE(end->unknown || end->timed_out);
+    for (const std::string& status : {std::string(), known.substr(0, known.size() - 1), known + known, " " + known,
+                                      std::string("ended exit=3 signal=0 timed_out=2 cancelled=1 left=0\n"),
+                                      std::string("ended exit=-7 signal=0 timed_out=0 cancelled=0 left=0\n"),
+                                      std::string("ended exit=0 signal=0 timed_out=0 cancelled=0 left=4294967296\n"),
+                                      std::string("ended exit=0 signal=0 timed_out=0 cancelled=0 left=2\n"),
+                                      std::string("failed folder 2\nmore")}) {
+        const auto doubtful = read_helper_report(status);
+        ASSERT_TRUE(doubtful.ok()) << status;
+        EXPECT_TRUE(doubtful->unknown) << status;
+    }
+    EXPECT_EQ(read_helper_report("failed folder 2\n").failure().message,
+              "the shell cannot be started (folder): No such file or directory");
 }
 
 TEST(CapturedStream, KeepsHeadAndTailAndStatesTheCut) {

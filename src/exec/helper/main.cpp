@@ -67,7 +67,7 @@ public:
         start();
         arm(settings_.limit_ms);
         while (!over()) wait_for_something();
-        std::array<char, 160> line{};
+        std::array<char, assent::helper_line_bytes_max> line{};
         std::snprintf(line.data(), line.size(), assent::helper_ended_format, exit_, signal_, timed_out_ ? 1 : 0,
                       cancelled_ ? 1 : 0, left_);
         report(line.data());

@@ -1,0 +1,67 @@
+// People's answers as text: those of `--answers` (lists, apart by NUL) and those of the rules style.
+#include "fuzz/fuzz.hpp"
+
+#include "cli/answers_list.hpp"
+
+#include <assent/rules.hpp>
+
+#include <vector>
+
+namespace assent {
+namespace {
+
+using fuzz::require;
+
+// An answer as a person would have typed it.
+std::string typed(const cli::ListedAnswer& answer) {
+    if (!answer) return "later";
+    switch (answer->kind) {
+        case DecisionKind::approve:
+            return "approve";
+        case DecisionKind::deny:
+            return "deny:" + answer->message;
+        case DecisionKind::edit:
+            return "edit:" + answer->arguments.value_or("");
+        case DecisionKind::respond:
+            break;
+    }
+    return "respond:" + answer->message;
+}
+
+void check_lists(fuzz::Bytes bytes) {
+    std::vector<std::string> lists;
+    while (!bytes.empty()) lists.push_back(bytes.part());
+    const auto answers = cli::read_answers(lists);
+    if (!answers) {
+        require(answers.failure().kind == FailureKind::usage, "a wrong list is its author's mistake");
+        return;
+    }
+    std::vector<std::string> again;
+    for (const auto& answer : *answers) again.push_back(typed(answer));
+    const auto read = cli::read_answers(again);
+    require(read && *read == *answers, "answers typed one by one are the same answers");
+}
+
+void check_rules_answer(const std::string& text) {
+    const auto answer = read_rules_answer(text);
+    if (!answer) {
+        require(answer.failure().kind == FailureKind::refused, "what is no json is refused");
+        fuzz::require_plain(answer.failure().message);
+        return;
+    }
+    using Kind = RulesAnswer::Kind;
+    require(answer->changes.has_value() == (answer->kind == Kind::run_edited), "an edit has changes, nothing else has");
+    require((answer->kind == Kind::deny) == !answer->reason.empty(), "a denial has a reason, nothing else has");
+    const bool runs_plain = answer->kind == Kind::run;
+    require(!runs_plain || text.contains("true") || text.contains("approve") || text.contains('\\'),
+            "nothing runs that nobody approved");
+}
+
+}  // namespace
+}  // namespace assent
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    assent::check_lists({data, size});
+    assent::check_rules_answer(assent::fuzz::Bytes(data, size).rest());
+    return 0;
+}
