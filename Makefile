@@ -44,6 +44,7 @@ help:
 	@echo "make asan         all tests under the address and undefined behaviour sanitizers"
 	@echo "make tsan         all tests under the thread sanitizer"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
+	@echo "make bench        measure speed against the machine's own (QUICK=1 for a short run)"
 	@echo "make install      program, library and headers (PREFIX=DIR, else /usr/local)"
 	@echo "make format       format all C++ files in place"
 	@echo "make clean        remove build/"
@@ -77,7 +78,14 @@ conformance:
 	$(call compile,dev,--target assent-conformance)
 	@build/dev/bin/assent-conformance $(CASES)
 
-bench bare fuzz:
+# QUICK=1: less work. BENCHMARKS: some of them only, see bench/README.md.
+bench:
+	@tools/install-packages build test
+	$(call configure,bench)
+	$(call compile,bench)
+	@bench/run $(BENCHMARKS)
+
+bare fuzz:
 	@echo "make $@: not in this version" >&2; exit 1
 
 install: build
