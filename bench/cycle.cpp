@@ -1,5 +1,6 @@
 // A gated cycle: prompt → asked → approved → ran → final text, all durable, each in a conversation of its own;
 // one after the other and with 64 conversations in flight, in memory and in SQLite.
+#include "flight.hpp"
 #include "floor.hpp"
 #include "report.hpp"
 #include "stored.hpp"
@@ -11,15 +12,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <mutex>
 #include <stdexcept>
-#include <thread>
 
 namespace bench {
 namespace {
 
-constexpr int in_flight = 64;
 constexpr double commits_max = 5;
 constexpr double serial_ratio_max = 1.5;
 constexpr double flight_ratio_min = 0.5;
@@ -48,29 +45,10 @@ public:
     }
 
     Timed concurrent(int cycles) {
-        Timed timed;
-        std::atomic<int> left = cycles;
-        std::mutex mutex;
-        std::exception_ptr problem;
+        Timed timed{.cycle_ms = std::vector<double>(static_cast<std::size_t>(cycles))};
         const auto start = seconds();
-        {
-            std::vector<std::jthread> threads;
-            for (int i = 0; i < in_flight; ++i) {
-                threads.emplace_back([&] {
-                    std::vector<double> own;
-                    try {
-                        while (left.fetch_sub(1) > 0) own.push_back(one());
-                    } catch (...) {
-                        const std::lock_guard lock(mutex);
-                        problem = std::current_exception();
-                    }
-                    const std::lock_guard lock(mutex);
-                    timed.cycle_ms.insert(timed.cycle_ms.end(), own.begin(), own.end());
-                });
-            }
-        }
+        in_flight(cycles, [&](std::int64_t i) { timed.cycle_ms[static_cast<std::size_t>(i)] = one(); });
         timed.seconds = seconds() - start;
-        if (problem) std::rethrow_exception(problem);
         return timed;
     }
 
