@@ -12,7 +12,7 @@ ARGS ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan bench bare fuzz conformance install format clean
+.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz conformance install format clean
 
 # Progress on a terminal, silence elsewhere.
 ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
@@ -45,6 +45,7 @@ help:
 	@echo "make tsan         all tests under the thread sanitizer"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
 	@echo "make bench        measure speed against the machine's own (QUICK=1 for a short run)"
+	@echo "make bench-peers  the same beside what others use (needs Node.js 20)"
 	@echo "make install      program, library and headers (PREFIX=DIR, else /usr/local)"
 	@echo "make format       format all C++ files in place"
 	@echo "make clean        remove build/"
@@ -84,6 +85,13 @@ bench:
 	$(call configure,bench)
 	$(call compile,bench)
 	@bench/run $(BENCHMARKS)
+
+# Beside what others use; needs Node.js 20.
+bench-peers:
+	@tools/install-packages build test
+	$(call configure,bench)
+	$(call compile,bench)
+	@bench/run --peers $(BENCHMARKS)
 
 bare fuzz:
 	@echo "make $@: not in this version" >&2; exit 1
