@@ -6,7 +6,7 @@
 
 #include <assent/checkpointer.hpp>
 
-#include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,8 +21,9 @@ struct PendingAppend {
     /// Nobody knows what became of an append that was given no result.
     Result<AppendResult> result{AppendResult{.status = AppendStatus::uncertain}};
 
-    enum class Turn : int { waits, leads, done };
-    std::atomic<Turn> turn{Turn::waits};
+    enum class Turn { waits, leads, done };
+    Turn turn = Turn::waits;  ///< Under the group's mutex.
+    std::condition_variable woken;
 };
 
 class CommitGroup {
@@ -42,7 +43,6 @@ private:
     using Batch = std::vector<std::shared_ptr<PendingAppend>>;
     void lead(const PendingAppend& own, const Commit& commit);
     void hand_over(const PendingAppend& own, const Batch& batch);
-    static void tell(PendingAppend& pending, PendingAppend::Turn turn);
 
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<PendingAppend>> waiting_;
