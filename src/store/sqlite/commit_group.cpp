@@ -1,8 +1,13 @@
 #include "store/sqlite/commit_group.hpp"
 
+#include "journal/encoding.hpp"
+
 #include <utility>
 
 namespace assent::sqlite {
+
+PendingAppend::PendingAppend(const Append& wanted)
+    : append(wanted), body_digest(journal::body_digest(wanted.salt, wanted.body)) {}
 
 Result<AppendResult> CommitGroup::append(const Append& append, const Commit& commit) {
     const auto own = std::make_shared<PendingAppend>(append);

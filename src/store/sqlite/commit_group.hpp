@@ -10,14 +10,16 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace assent::sqlite {
 
 /// Shared: whoever wakes a waiter must not find its append gone.
 struct PendingAppend {
-    explicit PendingAppend(const Append& wanted) : append(wanted) {}
+    explicit PendingAppend(const Append& wanted);
     const Append& append;
+    std::string body_digest;  ///< Made by who appends: while one commits, the others have time.
     /// Nobody knows what became of an append that was given no result.
     Result<AppendResult> result{AppendResult{.status = AppendStatus::uncertain}};
 

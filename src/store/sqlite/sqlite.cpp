@@ -211,7 +211,9 @@ private:
         const sqlite::Turnstile::Turn turn(*turnstile_, options_.busy_ms);
         Transaction transaction(*database_);
         const auto lives = [this](std::int64_t runner) { return alive(runner); };
-        for (const auto& pending : batch) results.push_back(rows().write(pending->append, runner_, lives));
+        for (const auto& pending : batch) {
+            results.push_back(rows().write(pending->append, pending->body_digest, runner_, lives));
+        }
         try {
             transaction.commit();
             return true;
