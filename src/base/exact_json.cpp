@@ -371,46 +371,4 @@ bool same_value(const JsonNode& a, const JsonNode& b) noexcept {
     return false;
 }
 
-std::string json_quote(std::string_view text) {
-    static constexpr std::string_view digits = "0123456789abcdef";
-    const std::string repaired = valid_utf8(text) ? std::string() : repaired_utf8(text);
-    if (!repaired.empty()) text = repaired;
-    std::string out = "\"";
-    for (const char c : text) {
-        switch (c) {
-            case '"':
-                out += "\\\"";
-                break;
-            case '\\':
-                out += "\\\\";
-                break;
-            case '\b':
-                out += "\\b";
-                break;
-            case '\f':
-                out += "\\f";
-                break;
-            case '\n':
-                out += "\\n";
-                break;
-            case '\r':
-                out += "\\r";
-                break;
-            case '\t':
-                out += "\\t";
-                break;
-            default:
-                if (static_cast<unsigned char>(c) < 0x20) {
-                    out += "\\u00";
-                    out += digits[static_cast<unsigned char>(c) >> 4];
-                    out += digits[c & 0xf];
-                } else {
-                    out += c;
-                }
-        }
-    }
-    out += '"';
-    return out;
-}
-
 }  // namespace assent
