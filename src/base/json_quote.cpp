@@ -4,12 +4,16 @@
 
 #include <assent/arguments.hpp>
 
+#include <array>
+
 namespace assent {
 namespace {
 
-bool is_plain(char c) noexcept {
-    return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
-}
+constexpr auto plain = [] {
+    std::array<bool, 256> table{};
+    for (std::size_t c = 0x20; c < table.size(); ++c) table[c] = c != '"' && c != '\\';
+    return table;
+}();
 
 void append_escaped(std::string& out, char c) {
     static constexpr std::string_view digits = "0123456789abcdef";
@@ -44,16 +48,21 @@ void append_escaped(std::string& out, char c) {
 
 }  // namespace
 
+std::size_t plain_size(std::string_view text) noexcept {
+    std::size_t size = 0;
+    while (size < text.size() && plain[static_cast<unsigned char>(text[size])]) ++size;
+    return size;
+}
+
 void append_quoted(std::string& out, std::string_view text) {
     out += '"';
-    std::size_t copied = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (is_plain(text[i])) continue;
-        out.append(text.substr(copied, i - copied));
-        append_escaped(out, text[i]);
-        copied = i + 1;
+    while (true) {
+        const auto size = plain_size(text);
+        out.append(text.substr(0, size));
+        if (size == text.size()) break;
+        append_escaped(out, text[size]);
+        text.remove_prefix(size + 1);
     }
-    out.append(text.substr(copied));
     out += '"';
 }
 
