@@ -18,7 +18,7 @@ TARGET ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan bench bare fuzz conformance install format clean
+.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz conformance install format clean
 
 # Progress on a terminal, silence elsewhere.
 ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
@@ -52,6 +52,8 @@ help:
 	@echo "make bare         build and test in the smallest Debian 12 system, made for it (root)"
 	@echo "make fuzz         any bytes to every parser (MINUTES=N each, TARGET=…)"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
+	@echo "make bench        measure speed against the machine's own (QUICK=1 for a short run)"
+	@echo "make bench-peers  the same beside what others use (needs Node.js 20)"
 	@echo "make install      program, library and headers (PREFIX=DIR, else /usr/local)"
 	@echo "make format       format all C++ files in place"
 	@echo "make clean        remove build/"
@@ -94,8 +96,19 @@ fuzz:
 	$(call compile,fuzz)
 	@tools/fuzz $(MINUTES) $(if $(filter 1,$(JOBS)),1,2) $(TARGET)
 
+# QUICK=1: less work. BENCHMARKS: some of them only, see bench/README.md.
 bench:
-	@echo "make $@: not in this version" >&2; exit 1
+	@tools/install-packages build test
+	$(call configure,bench)
+	$(call compile,bench)
+	@bench/run $(BENCHMARKS)
+
+# Beside what others use; needs Node.js 20.
+bench-peers:
+	@tools/install-packages build test
+	$(call configure,bench)
+	$(call compile,bench)
+	@bench/run --peers $(BENCHMARKS)
 
 install: build
 	@cmake --install build --prefix $(PREFIX) >build/install.log || { cat build/install.log >&2; exit 1; }

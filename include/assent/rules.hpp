@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -159,7 +160,10 @@ struct RulesAnswer {
 /// `invalid approval response` (the value is never echoed); Failure `refused` if it is no JSON.
 Result<RulesAnswer> read_rules_answer(std::string_view json);
 
-/// Pauses calls that match a rule until a person answers.
+class RulesByTool;
+
+/// Pauses calls that match a rule until a person answers. What a decision costs does not grow with the rules
+/// of other tools.
 class ToolInterruptMiddleware final : public Middleware, public Guard {
 public:
     static constexpr std::string_view default_name = "rules";
@@ -176,12 +180,12 @@ public:
 
     [[nodiscard]] std::string name() const override { return name_; }
     [[nodiscard]] std::string version() const override { return version_; }
-    [[nodiscard]] bool can_ask() const override { return !rules_.empty(); }
+    [[nodiscard]] bool can_ask() const override;
     [[nodiscard]] std::vector<std::string> tools_named() const override;
     [[nodiscard]] Judgement judge(const GuardedCall& call) override;
 
 private:
-    std::vector<InterruptRule> rules_;
+    std::shared_ptr<const RulesByTool> rules_;
     std::string version_;
     std::string name_;
 };

@@ -2,6 +2,7 @@
 
 #include "base/decimal.hpp"
 #include "base/display.hpp"
+#include "base/json_quote.hpp"
 #include "base/sha256.hpp"
 #include "base/utf8.hpp"
 
@@ -149,14 +150,14 @@ private:
         take('{');
         skip_blanks();
         if (take('}')) return true;
-        std::unordered_set<std::string> seen;
+        std::unordered_set<std::string> many;
         while (true) {
             skip_blanks();
             if (peek() != '"') return fail("a member name in quotes should stand here");
             const auto name_at = at_;
             std::string key;
             if (!string(key)) return false;
-            if (!seen.insert(key).second) {
+            if (stands_already(key, node.keys, many)) {
                 at_ = name_at;
                 return fail("an object has the same key twice");
             }
@@ -169,6 +170,15 @@ private:
             if (take('}')) return true;
             if (!take(',')) return fail("a comma or } should follow a member");
         }
+    }
+
+    // A few names are compared one by one; `many` holds them all once there are more.
+    static bool stands_already(const std::string& key, const std::vector<std::string>& keys,
+                               std::unordered_set<std::string>& many) {
+        constexpr std::size_t few = 16;
+        if (keys.size() < few) return std::find(keys.begin(), keys.end(), key) != keys.end();
+        if (many.empty()) many.insert(keys.begin(), keys.end());
+        return !many.insert(key).second;
     }
 
     bool four_hex_digits(std::uint32_t& unit) {
@@ -206,6 +216,8 @@ private:
         return true;
     }
 
+    static bool is_plain(char c) noexcept { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
+
     bool string(std::string& out) {
         take('"');
         while (true) {
@@ -216,11 +228,13 @@ private:
                 return true;
             }
             if (static_cast<unsigned char>(c) < 0x20) return fail("a control character in a text is not escaped");
-            ++at_;
             if (c != '\\') {
-                out += c;
+                const auto size = plain_size(text_.substr(at_));
+                out.append(text_.substr(at_, size));
+                at_ += size;
                 continue;
             }
+            ++at_;
             const char escape = peek();
             ++at_;
             switch (escape) {
@@ -369,48 +383,6 @@ bool same_value(const JsonNode& a, const JsonNode& b) noexcept {
             return true;
     }
     return false;
-}
-
-std::string json_quote(std::string_view text) {
-    static constexpr std::string_view digits = "0123456789abcdef";
-    const std::string repaired = valid_utf8(text) ? std::string() : repaired_utf8(text);
-    if (!repaired.empty()) text = repaired;
-    std::string out = "\"";
-    for (const char c : text) {
-        switch (c) {
-            case '"':
-                out += "\\\"";
-                break;
-            case '\\':
-                out += "\\\\";
-                break;
-            case '\b':
-                out += "\\b";
-                break;
-            case '\f':
-                out += "\\f";
-                break;
-            case '\n':
-                out += "\\n";
-                break;
-            case '\r':
-                out += "\\r";
-                break;
-            case '\t':
-                out += "\\t";
-                break;
-            default:
-                if (static_cast<unsigned char>(c) < 0x20) {
-                    out += "\\u00";
-                    out += digits[static_cast<unsigned char>(c) >> 4];
-                    out += digits[c & 0xf];
-                } else {
-                    out += c;
-                }
-        }
-    }
-    out += '"';
-    return out;
 }
 
 }  // namespace assent

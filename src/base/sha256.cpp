@@ -8,10 +8,16 @@
 namespace assent {
 namespace {
 
+// Looked up once: by its name the library searches for it anew each time.
+const EVP_MD* algorithm() {
+    static const EVP_MD* const found = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    return found;
+}
+
 class Hasher {
 public:
     Hasher() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
-        if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) fail();
+        if (!context_ || algorithm() == nullptr || EVP_DigestInit_ex(context_.get(), algorithm(), nullptr) != 1) fail();
     }
     void add(std::string_view bytes) {
         if (EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) != 1) fail();

@@ -82,11 +82,13 @@ Judge::Judge(const GateOptions& options)
       use_by_ms_(options.use_by_ms) {
     for (const auto& tool : options.tools) {
         if (tool == nullptr) throw ConfigError("a tool of the agent is null");
-        if (!tools_.emplace(tool->spec().name, tool).second) {
+        const auto& schema = tool->spec().schema;
+        const KnownTool known{.tool = tool, .schema_digest = schema.empty() ? std::string() : hex(sha256(schema))};
+        if (!tools_.emplace(tool->spec().name, known).second) {
             throw ConfigError("two tools are called " + tool->spec().name);
         }
-        if (!tool->spec().schema.empty()) {
-            if (auto good = check_schema_text(tool->spec().schema); !good) {
+        if (!schema.empty()) {
+            if (auto good = check_schema_text(schema); !good) {
                 throw ConfigError("the schema of tool " + tool->spec().name +
                                   " cannot be used: " + good.failure().message);
             }
@@ -249,25 +251,25 @@ ToolResult Judge::after(const journal::Call& call, ToolResult result) const {
 
 std::shared_ptr<Tool> Judge::tool(std::string_view name) const {
     const auto found = tools_.find(name);
-    return found == tools_.end() ? nullptr : found->second;
+    return found == tools_.end() ? nullptr : found->second.tool;
 }
 
 std::string Judge::schema_digest(const std::string& name) const {
-    const auto tool = this->tool(name);
-    return tool == nullptr || tool->spec().schema.empty() ? std::string() : hex(sha256(tool->spec().schema));
+    const auto found = tools_.find(name);
+    return found == tools_.end() ? std::string() : found->second.schema_digest;
 }
 
 std::vector<std::pair<std::string, std::string>> Judge::schemas() const {
     std::vector<std::pair<std::string, std::string>> all;
-    for (const auto& [name, tool] : tools_) {
-        if (!tool->spec().schema.empty()) all.emplace_back(schema_digest(name), tool->spec().schema);
+    for (const auto& [name, known] : tools_) {
+        if (!known.schema_digest.empty()) all.emplace_back(known.schema_digest, known.tool->spec().schema);
     }
     return all;
 }
 
 std::vector<journal::KnownTool> Judge::known_tools() const {
     std::vector<journal::KnownTool> known;
-    for (const auto& [name, tool] : tools_) known.push_back({name, schema_digest(name)});
+    for (const auto& [name, tool] : tools_) known.push_back({name, tool.schema_digest});
     return known;
 }
 

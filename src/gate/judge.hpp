@@ -51,7 +51,12 @@ private:
     void add_guard(Guard* guard);
     [[nodiscard]] Result<Arguments> checked(const Tool& tool, std::string text) const;
 
-    std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools_;
+    struct KnownTool {
+        std::shared_ptr<Tool> tool;
+        std::string schema_digest;  ///< Hex; empty: any object.
+    };
+
+    std::map<std::string, KnownTool, std::less<>> tools_;
     std::vector<std::shared_ptr<Middleware>> middleware_;
     std::vector<Named> guards_;
     std::vector<std::shared_ptr<Guard>> owned_guards_;

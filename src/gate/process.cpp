@@ -4,6 +4,7 @@
 
 #include <array>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 namespace assent {
@@ -43,8 +44,13 @@ std::string host() {
 journal::ProcessMark this_process() {
     static const std::string own_host = host();
     static const std::string own_boot = first_line("/proc/sys/kernel/random/boot_id");
-    // Not kept: after a fork they are others.
-    return {.host = own_host, .boot = own_boot, .pid = getpid(), .started = start_time(getpid())};
+    // Read once a process: after a fork pid and start time are others.
+    static std::mutex mutex;
+    static journal::ProcessMark mark;
+    const std::int64_t pid = getpid();
+    const std::lock_guard lock(mutex);
+    if (mark.pid != pid) mark = {.host = own_host, .boot = own_boot, .pid = pid, .started = start_time(pid)};
+    return mark;
 }
 
 ProcessLife life_of(const journal::ProcessMark& mark) {

@@ -2,6 +2,7 @@
 
 #include "base/display.hpp"
 #include "journal/described.hpp"
+#include "journal/json_writer.hpp"
 
 #include <boost/json.hpp>
 
@@ -14,6 +15,8 @@ namespace json = boost::json;
 
 constexpr int body_version = 1;
 constexpr int header_version = 1;
+// Most rows of a conversation fit.
+constexpr std::size_t bytes_expected = 2048;
 
 Failure damaged(std::string_view what) {
     return {FailureKind::database,
@@ -37,12 +40,12 @@ bool counts_are_possible(const ThreadState& state) {
            std::ranges::all_of(state.calls, [](const Call& call) { return is_count(call.asks); });
 }
 
-json::object with_kind(const Event& event) {
-    auto fields = std::visit([](const auto& plain) { return json::value_from(plain).as_object(); }, event);
-    json::object out;
-    out["event"] = kind_of(event);
-    for (auto& field : fields) out[field.key()] = std::move(field.value());
-    return out;
+// {"event": KIND, its own fields}
+void write_event(std::string& out, const Event& event) {
+    out += R"({"event":)";
+    write_json(out, kind_of(event));
+    std::visit([&](const auto& plain) { write_members(out, plain, false); }, event);
+    out += '}';
 }
 
 // Reads the one alternative of Event whose kind is `kind`.
@@ -74,26 +77,48 @@ Result<T> read_versioned(const std::string& bytes, int version, std::string_view
 
 // JSON text that can be read again: bytes that are no UTF-8 (of a guard, a tool, a host) would make a
 // whole thread unreadable.
-std::string written(const json::value& value) {
-    auto text = json::serialize(value);
-    return valid_utf8(text) ? text : repaired_utf8(text);
+std::string readable(std::string text) {
+    return valid_utf8(text) ? std::move(text) : repaired_utf8(text);
+}
+
+// {"v": version, and then
+std::string versioned(int version) {
+    std::string out;
+    out.reserve(bytes_expected);
+    out += R"({"v":)";
+    write_json(out, version);
+    return out;
 }
 
 template <class T>
 std::string write_versioned(const T& value, int version) {
-    return written(json::object{{"v", version}, {"d", json::value_from(value)}});
+    auto out = versioned(version);
+    out += R"(,"d":)";
+    write_json(out, value);
+    out += '}';
+    return readable(std::move(out));
 }
 
 }  // namespace
 
 std::string encode(std::span<const Event> events) {
-    json::array list;
+    auto out = versioned(body_version);
+    out += R"(,"events":[)";
+    bool first = true;
     for (const auto& event : events) {
-        auto object = with_kind(event);
-        if (std::holds_alternative<Asked>(event)) object["number"] = 0;  // the store gives it
-        list.push_back(std::move(object));
+        if (!first) out += ',';
+        first = false;
+        const auto* asked = std::get_if<Asked>(&event);
+        if (asked != nullptr && asked->number != 0) {
+            Asked unnumbered = *asked;
+            unnumbered.number = 0;  // the store gives it
+            write_event(out, unnumbered);
+        } else {
+            write_event(out, event);
+        }
     }
-    return written(json::object{{"v", body_version}, {"events", std::move(list)}});
+    out += "]}";
+    return readable(std::move(out));
 }
 
 Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_number) {
@@ -122,14 +147,19 @@ Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_nu
 }
 
 std::string encode(const Header& header) {
-    json::array kinds(header.kinds.begin(), header.kinds.end());
-    return written(json::object{{"v", header_version},
-                                {"t", header.thread},
-                                {"s", header.seq},
-                                {"at", header.at},
-                                {"k", std::move(kinds)},
-                                {"n", header.first_number},
-                                {"b", header.body_digest}});
+    auto out = versioned(header_version);
+    const auto member = [&](const char* name, const auto& value) {
+        out += name;
+        write_json(out, value);
+    };
+    member(R"(,"t":)", header.thread);
+    member(R"(,"s":)", header.seq);
+    member(R"(,"at":)", header.at);
+    member(R"(,"k":)", header.kinds);
+    member(R"(,"n":)", header.first_number);
+    member(R"(,"b":)", header.body_digest);
+    out += '}';
+    return readable(std::move(out));
 }
 
 Result<Header> decode_header(const std::string& bytes) {
@@ -180,7 +210,9 @@ Result<Approval> decode_question(const std::string& bytes) {
 }
 
 std::string event_json(const Event& event) {
-    return written(with_kind(event));
+    std::string out;
+    write_event(out, event);
+    return readable(std::move(out));
 }
 
 }  // namespace assent::journal

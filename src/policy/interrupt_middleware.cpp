@@ -1,14 +1,12 @@
 #include <assent/rules.hpp>
 
+#include "policy/rules_by_tool.hpp"
+#include "policy/tool_interrupt.hpp"
+
 namespace assent {
 namespace {
 
 constexpr std::string_view no_id = "needs a person but has no tool_call_id; give each call an id";
-
-std::string payload(std::string_view tool, std::string_view id, const Arguments& arguments) {
-    return ToolInterrupt{.tool_name = std::string(tool), .tool_call_id = std::string(id), .arguments = arguments.text()}
-        .json();
-}
 
 std::string about(std::string_view tool, std::string_view problem) {
     return "the call of " + std::string(tool) + " " + std::string(problem);
@@ -18,16 +16,16 @@ std::string about(std::string_view tool, std::string_view problem) {
 
 ToolInterruptMiddleware::ToolInterruptMiddleware(std::vector<InterruptRule> rules, std::string version,
                                                  std::string name)
-    : rules_(std::move(rules)), version_(std::move(version)), name_(std::move(name)) {}
+    : rules_(std::make_shared<RulesByTool>(std::move(rules))), version_(std::move(version)), name_(std::move(name)) {}
 
 std::optional<Arguments> ToolInterruptMiddleware::before_tool(const ToolContext& context) {
-    if (!should_interrupt(rules_, context.tool_name, context.arguments.json())) return std::nullopt;
+    if (!rules_->ask(context.tool_name, context.arguments.json())) return std::nullopt;
     if (!context.tool_call_id) throw std::invalid_argument(about(context.tool_name, no_id));
     const auto id = interrupt_id(*context.tool_call_id);
     // Inside an agent nobody is asked here: every guard judges after the last replacement.
     if (!context.interrupt) return std::nullopt;
-    const auto answer =
-        read_rules_answer(context.interrupt(payload(context.tool_name, *context.tool_call_id, context.arguments), id));
+    const auto answer = read_rules_answer(
+        context.interrupt(tool_interrupt_json(context.tool_name, context.tool_call_id, context.arguments.text()), id));
     if (!answer) throw std::invalid_argument(answer.failure().message);
     switch (answer->kind) {
         case RulesAnswer::Kind::run:
@@ -43,16 +41,20 @@ std::optional<Arguments> ToolInterruptMiddleware::before_tool(const ToolContext&
     throw ToolDeniedError(std::string(context.tool_name), answer->reason);
 }
 
+bool ToolInterruptMiddleware::can_ask() const {
+    return !rules_->all().empty();
+}
+
 std::vector<std::string> ToolInterruptMiddleware::tools_named() const {
     std::vector<std::string> names;
-    for (const auto& rule : rules_) {
+    for (const auto& rule : rules_->all()) {
         if (rule.tool != "*") names.push_back(rule.tool);
     }
     return names;
 }
 
 Judgement ToolInterruptMiddleware::judge(const GuardedCall& call) {
-    if (!should_interrupt(rules_, call.tool_name, call.arguments->json())) {
+    if (!rules_->ask(call.tool_name, call.arguments->json())) {
         return {.verdict = Verdict::allow, .reason = {}, .question = std::nullopt};
     }
     if (!call.tool_call_id) {
@@ -60,7 +62,7 @@ Judgement ToolInterruptMiddleware::judge(const GuardedCall& call) {
     }
     Question question;
     question.style = Style::rules;
-    question.payload = payload(call.tool_name, *call.tool_call_id, *call.arguments);
+    question.payload = tool_interrupt_json(call.tool_name, call.tool_call_id, call.arguments->text());
     question.interrupt_id = interrupt_id(*call.tool_call_id);
     question.allowed = {DecisionKind::approve, DecisionKind::deny, DecisionKind::edit};
     return {.verdict = Verdict::ask,

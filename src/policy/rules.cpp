@@ -2,26 +2,11 @@
 #include <assent/tool.hpp>
 
 #include "base/display.hpp"
-
-#include <cxxabi.h>
+#include "base/json_quote.hpp"
+#include "policy/rules_by_tool.hpp"
+#include "policy/tool_interrupt.hpp"
 
 namespace assent {
-namespace {
-
-// A condition that fails in any way counts as a match: better one question too many.
-bool asks(const InterruptRule& rule, const JsonText& arguments) {
-    if (!rule.match) return true;
-    try {
-        return rule.match(arguments);
-    } catch (const abi::__forced_unwind&) {
-        throw;  // The thread is being cancelled; swallowing this would end the process.
-    } catch (...) {
-        return true;
-    }
-}
-
-}  // namespace
-
 InterruptRule::InterruptRule(std::string tool_name, Predicate condition)
     : tool(std::move(tool_name)), match(std::move(condition)) {}
 
@@ -30,7 +15,7 @@ InterruptRule::InterruptRule(const Tool& named, Predicate condition)
 
 bool should_interrupt(const std::vector<InterruptRule>& rules, std::string_view tool, const JsonText& arguments) {
     for (const auto& rule : rules) {
-        if ((rule.tool == "*" || rule.tool == tool) && asks(rule, arguments)) return true;
+        if ((rule.tool == "*" || rule.tool == tool) && condition_holds(rule, arguments)) return true;
     }
     return false;
 }
@@ -44,9 +29,34 @@ bool should_interrupt(const std::vector<InterruptRule>& rules, const Tool& tool,
     return should_interrupt(rules, tool.spec().name, arguments);
 }
 
+std::string tool_interrupt_json(std::string_view tool, const std::optional<std::string_view>& id,
+                                std::string_view arguments) {
+    constexpr std::size_t frame_bytes = 80;
+    std::string out;
+    out.reserve(frame_bytes + tool.size() + (id ? id->size() : 0) + arguments.size());
+    const auto quoted = [&](std::string_view text) {
+        if (valid_utf8(text)) {
+            append_quoted(out, text);
+        } else {
+            append_quoted(out, repaired_utf8(text));
+        }
+    };
+    out += R"({"kind":"tool_interrupt","tool_name":)";
+    quoted(tool);
+    out += R"(,"tool_call_id":)";
+    if (id) {
+        quoted(*id);
+    } else {
+        out += "null";
+    }
+    out += R"(,"arguments":)";
+    out += arguments;
+    out += '}';
+    return out;
+}
+
 std::string ToolInterrupt::json() const {
-    return R"({"kind":"tool_interrupt","tool_name":)" + json_quote(tool_name) + R"(,"tool_call_id":)" +
-           (tool_call_id ? json_quote(*tool_call_id) : "null") + R"(,"arguments":)" + arguments + "}";
+    return tool_interrupt_json(tool_name, tool_call_id, arguments);
 }
 
 std::string ToolDecision::json() const {
@@ -69,11 +79,13 @@ ToolDeniedError::ToolDeniedError(std::string tool_name, std::string reason)
 
 std::string interrupt_id(std::string_view tool_call_id) {
     static constexpr std::string_view digits = "0123456789abcdef";
-    static constexpr std::string_view kept = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const auto kept = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    };
     if (!valid_utf8(tool_call_id)) throw std::invalid_argument("the tool_call_id is not valid utf-8");
     std::string id = "approve_";
     for (const char c : tool_call_id) {
-        if (kept.contains(c)) {
+        if (kept(c)) {
             id += c;
             continue;
         }

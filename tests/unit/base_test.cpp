@@ -56,6 +56,18 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedText{"NoObject", "[1]", "arguments must be a json object"}),
     [](const auto& row) { return row.param.name; });
 
+TEST(ExactJson, FindsTheSameKeyTwiceAmongMany) {
+    std::string members;
+    for (int i = 0; i < 40; ++i) members += "\"k" + std::to_string(i) + "\":1,";
+    EXPECT_EQ(Arguments::parse("{" + members + "\"last\":1}")->root().keys.size(), 41U);
+    for (const auto* again : {"k0", "k15", "k16", "k17", "k39"}) {
+        const auto read = Arguments::parse("{" + members + "\"" + again + "\":1}");
+        ASSERT_FALSE(read.ok()) << again;
+        EXPECT_EQ(read.failure().message,
+                  "an object has the same key twice at byte " + std::to_string(members.size() + 1));
+    }
+}
+
 TEST(ExactJson, KeepsTheBytesOfEveryValue) {
     const std::string text = R"( {"n": 1.0000000000000000000001e400, "s":"\u00e9\ud83d\ude00", "l":[1, 2 ]} )";
     const auto parsed = Arguments::parse(text);

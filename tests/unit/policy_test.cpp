@@ -297,6 +297,35 @@ TEST(Judging, GivesAQuestionOfTheRulesStyle) {
     EXPECT_FALSE(denied.question.has_value());
 }
 
+// Rules of other tools are never looked at, those of this tool and of all tools in the order they were given.
+TEST(Judging, CallsConditionsInTheOrderOfTheRulesUpToTheFirstThatHolds) {
+    std::string called;
+    const auto says = [&called](char name, bool holds) {
+        return [&called, name, holds](const JsonText&) {
+            called += name;
+            return holds;
+        };
+    };
+    const std::vector<InterruptRule> rules{{"mail", says('a', false)}, {"*", says('b', false)},
+                                           {"other", says('c', true)}, {"mail", says('d', true)},
+                                           {"*", says('e', true)},     {"mail", says('f', true)}};
+    ToolInterruptMiddleware middleware(rules);
+    struct Row {
+        const char* tool;
+        const char* called;
+    };
+    for (const auto& row : {Row{"mail", "abd"}, Row{"other", "bc"}, Row{"Mail", "be"}, Row{"*", "be"}, Row{"", "be"}}) {
+        const Arguments none;
+        called.clear();
+        EXPECT_EQ(middleware.judge({.tool_name = row.tool, .tool_call_id = "1", .arguments = &none}).verdict,
+                  Verdict::ask);
+        EXPECT_EQ(called, row.called) << row.tool;
+        called.clear();
+        EXPECT_TRUE(should_interrupt(rules, row.tool, none.json()));
+        EXPECT_EQ(called, row.called) << row.tool;
+    }
+}
+
 TEST(Judging, AllowsWhatNoRuleAsksFor) {
     ToolInterruptMiddleware middleware({{"send_mail", eq("to", "b")}});
     const auto arguments = *Arguments::parse(R"({"to":"a"})");

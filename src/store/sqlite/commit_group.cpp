@@ -1,18 +1,26 @@
 #include "store/sqlite/commit_group.hpp"
 
+#include "journal/encoding.hpp"
+
 #include <utility>
 
 namespace assent::sqlite {
 
+PendingAppend::PendingAppend(const Append& wanted)
+    : append(wanted), body_digest(journal::body_digest(wanted.salt, wanted.body)) {}
+
 Result<AppendResult> CommitGroup::append(const Append& append, const Commit& commit) {
     const auto own = std::make_shared<PendingAppend>(append);
+    bool leads = false;
     {
-        const std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
         waiting_.push_back(own);
         if (!std::exchange(busy_, true)) own->turn = PendingAppend::Turn::leads;
+        // Asleep, not polling: while one commits, the others must leave the processor to it.
+        own->woken.wait(lock, [&] { return own->turn != PendingAppend::Turn::waits; });
+        leads = own->turn == PendingAppend::Turn::leads;
     }
-    own->turn.wait(PendingAppend::Turn::waits);
-    if (own->turn == PendingAppend::Turn::leads) lead(*own, commit);
+    if (leads) lead(*own, commit);
     return std::move(own->result);
 }
 
@@ -43,17 +51,16 @@ void CommitGroup::hand_over(const PendingAppend& own, const Batch& batch) {
     {
         const std::lock_guard lock(mutex_);
         busy_ = !waiting_.empty();
-        if (busy_) next = waiting_.front();
+        if (busy_) {
+            next = waiting_.front();
+            next->turn = PendingAppend::Turn::leads;
+        }
+        for (const auto& pending : batch) pending->turn = PendingAppend::Turn::done;
     }
-    if (next) tell(*next, PendingAppend::Turn::leads);
+    if (next) next->woken.notify_one();
     for (const auto& pending : batch) {
-        if (pending.get() != &own) tell(*pending, PendingAppend::Turn::done);
+        if (pending.get() != &own) pending->woken.notify_one();
     }
-}
-
-void CommitGroup::tell(PendingAppend& pending, PendingAppend::Turn turn) {
-    pending.turn = turn;
-    pending.turn.notify_one();
 }
 
 }  // namespace assent::sqlite

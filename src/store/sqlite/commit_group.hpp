@@ -6,23 +6,26 @@
 
 #include <assent/checkpointer.hpp>
 
-#include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace assent::sqlite {
 
 /// Shared: whoever wakes a waiter must not find its append gone.
 struct PendingAppend {
-    explicit PendingAppend(const Append& wanted) : append(wanted) {}
+    explicit PendingAppend(const Append& wanted);
     const Append& append;
+    std::string body_digest;  ///< Made by who appends: while one commits, the others have time.
     /// Nobody knows what became of an append that was given no result.
     Result<AppendResult> result{AppendResult{.status = AppendStatus::uncertain}};
 
-    enum class Turn : int { waits, leads, done };
-    std::atomic<Turn> turn{Turn::waits};
+    enum class Turn { waits, leads, done };
+    Turn turn = Turn::waits;  ///< Under the group's mutex.
+    std::condition_variable woken;
 };
 
 class CommitGroup {
@@ -42,7 +45,6 @@ private:
     using Batch = std::vector<std::shared_ptr<PendingAppend>>;
     void lead(const PendingAppend& own, const Commit& commit);
     void hand_over(const PendingAppend& own, const Batch& batch);
-    static void tell(PendingAppend& pending, PendingAppend::Turn turn);
 
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<PendingAppend>> waiting_;

@@ -162,7 +162,8 @@ std::string Rows::describe_runner(std::int64_t runner) {
     return "process " + std::to_string(query->integer(0)) + " on " + query->text(1);
 }
 
-AppendResult Rows::write(const Append& append, std::int64_t runner, const std::function<bool(std::int64_t)>& alive) {
+AppendResult Rows::write(const Append& append, const std::string& body_digest, std::int64_t runner,
+                         const std::function<bool(std::int64_t)>& alive) {
     AppendResult result;
     auto head = head_of(append.thread_id);
     result.status = check(append, head, alive, result);
@@ -178,9 +179,8 @@ AppendResult Rows::write(const Append& append, std::int64_t runner, const std::f
     if (append.lease == LeaseUse::give_back) head.runner = 0;
     if (append.status) head.status = *append.status;
     close_approvals(append, head.no);
-    if (!append.opens.empty())
-        result.first_number = database_.pragma("SELECT ifnull(max(no), 0) + 1 FROM approval_ref");
-    if (!append.kinds.empty()) write_row(append, head, result.first_number);
+    if (!append.opens.empty()) result.first_number = next_number();
+    if (!append.kinds.empty()) write_row(append, body_digest, head, result.first_number);
     open_approvals_of(append, head, result.first_number);
     keep_extras(append, head);
     update_thread(head);
@@ -246,7 +246,14 @@ void Rows::close_approvals(const Append& append, std::int64_t thread) {
     if (append.closes_thread) database_.statement("DELETE FROM approval WHERE thread = ?").bind(thread).run();
 }
 
-void Rows::write_row(const Append& append, ThreadHead& head, std::int64_t first_number) {
+std::int64_t Rows::next_number() {
+    auto query = database_.query("SELECT ifnull(max(no), 0) + 1 FROM approval_ref");
+    query->step();
+    return query->integer(0);
+}
+
+void Rows::write_row(const Append& append, const std::string& body_digest, ThreadHead& head,
+                     std::int64_t first_number) {
     head.seq += static_cast<std::int64_t>(append.kinds.size());
     head.updated_at = append.at;
     const auto header = journal::encode(journal::Header{.thread = append.thread_id,
@@ -254,7 +261,7 @@ void Rows::write_row(const Append& append, ThreadHead& head, std::int64_t first_
                                                         .at = append.at,
                                                         .kinds = append.kinds,
                                                         .first_number = first_number,
-                                                        .body_digest = journal::body_digest(append.salt, append.body)});
+                                                        .body_digest = body_digest});
     head.hash = journal::chain(head.hash, header);
     database_
         .statement("INSERT INTO journal(thread, seq, prev, cmd, at, header, salt, body) VALUES(?, ?, ?, ?, ?, ?, ?, ?)")

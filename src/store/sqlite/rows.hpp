@@ -18,7 +18,9 @@ public:
     explicit Rows(Database& database) noexcept : database_(database) {}
 
     /// Checks the preconditions of one append and writes its rows. Refused, it has written nothing.
-    AppendResult write(const Append& append, std::int64_t runner, const std::function<bool(std::int64_t)>& alive);
+    /// `body_digest`: of its salt and body, see journal::Header.
+    AppendResult write(const Append& append, const std::string& body_digest, std::int64_t runner,
+                       const std::function<bool(std::int64_t)>& alive);
 
     std::optional<ThreadHead> find_thread(const std::string& id);
     std::vector<ThreadHead> threads();
@@ -35,7 +37,8 @@ private:
                        AppendResult& result);
     std::int64_t make_thread(const Append& append);
     void close_approvals(const Append& append, std::int64_t thread);
-    void write_row(const Append& append, ThreadHead& head, std::int64_t first_number);
+    std::int64_t next_number();
+    void write_row(const Append& append, const std::string& body_digest, ThreadHead& head, std::int64_t first_number);
     void open_approvals_of(const Append& append, const ThreadHead& head, std::int64_t number);
     void keep_extras(const Append& append, const ThreadHead& head);
     void update_thread(const ThreadHead& head);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <mutex>
 
@@ -72,25 +73,28 @@ public:
         if (fresh) {
             if (auto opened = open_locks(); !opened) return opened;
         }
-        connect();
+        database_ = connected();
         auto migrated = sqlite::migrate(*database_, path_, options_.read_only);
         if (!migrated || options_.read_only) return migrated;
         use_write_ahead_log();
         return fresh ? migrated : open_locks();
     }
 
-    // Runs `body` under the lock and turns SQLite's errors into ours.
+    // Reads with the connection that writes, whose pages are at hand; while that one is busy with a commit,
+    // with another: nobody waits for a disk to read.
     template <class Body>
-    auto guarded(Body body) -> decltype(body(std::declval<Store&>())) {
+    auto read(Body body) -> decltype(body(std::declval<Rows>())) {
+        if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) return guarded(database_, body);
+        const std::lock_guard lock(reader_mutex_);
+        return guarded(reader_, body);
+    }
+
+    Result<void> give_back(const std::string& thread_id, std::int64_t fence) {
         const std::lock_guard lock(mutex_);
-        try {
-            if (!database_) connect();
-            return body(*this);
-        } catch (const Error& error) {
-            // After an error of the disk only a new connection tells what is there.
-            if ((error.code() & 0xff) == SQLITE_IOERR) database_.reset();
-            return sqlite::failure_of(error, path_);
-        }
+        return guarded(database_, [&](Rows rows) -> Result<void> {
+            rows.give_back(thread_id, fence);
+            return {};
+        });
     }
 
     Result<AppendResult> append(const Append& append) {
@@ -101,33 +105,42 @@ public:
         return group_.append(append, [this](const Batch& batch) { commit(batch); });
     }
 
-    std::optional<ThreadHead> find_thread(const std::string& id) {
-        auto head = rows().find_thread(id);
-        if (head) head->runner_alive = alive(head->runner);
-        return head;
+    [[nodiscard]] bool alive(std::int64_t runner) const {
+        return runner != 0 && (runner == runner_ || !locks_ || locks_->held(runner));
     }
-
-    std::vector<ThreadHead> threads() {
-        auto heads = rows().threads();
-        for (auto& head : heads) head.runner_alive = alive(head.runner);
-        return heads;
-    }
-
-    [[nodiscard]] Rows rows() const { return Rows(*database_); }
 
 private:
-    void connect() {
+    // Turns SQLite's errors into ours. The connection's mutex is held.
+    template <class Body>
+    auto guarded(std::unique_ptr<Database>& connection, Body body) -> decltype(body(std::declval<Rows>())) {
+        try {
+            if (!connection) connection = connected();
+            return body(Rows(*connection));
+        } catch (const Error& error) {
+            if ((error.code() & 0xff) == SQLITE_IOERR) connection.reset();
+            return sqlite::failure_of(error, path_);
+        }
+    }
+
+    // After an error of the disk only a new connection tells what is there, and only if no old one is left.
+    void disconnect() {
+        const std::lock_guard lock(reader_mutex_);
+        reader_.reset();
+        database_.reset();
+    }
+
+    [[nodiscard]] std::unique_ptr<Database> connected() const {
         const int flags = options_.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
         auto database =
             std::make_unique<Database>(file_uri(path_, options_.read_only, locks_ != nullptr), flags, options_.busy_ms);
         if (!options_.read_only && sqlite3_db_readonly(database->handle(), "main") == 1) {
             throw Error(SQLITE_READONLY, "the file may not be written");
         }
-        database_ = std::move(database);
         // Checkpoints are made by this connection, in between its commits, and not for every few of them.
-        database_->execute(
+        database->execute(
             "PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
             "PRAGMA wal_autocheckpoint = 4000");
+        return database;
     }
 
     // SQLite does not call its busy handler here, and two processes may set up one database at once.
@@ -164,10 +177,6 @@ private:
         }
     }
 
-    bool alive(std::int64_t runner) const {
-        return runner != 0 && (runner == runner_ || !locks_ || locks_->held(runner));
-    }
-
     // All appends of a group in one transaction and one sync. What goes wrong with one of them must not
     // take the others with it: then each is tried alone.
     void commit(const Batch& batch) {
@@ -183,8 +192,7 @@ private:
             return true;
         } catch (const Error& error) {
             const int code = error.code() & 0xff;
-            // After an error of the disk only a new connection tells what is there.
-            if (code == SQLITE_IOERR) database_.reset();
+            if (code == SQLITE_IOERR) disconnect();
             for (const auto& pending : batch) pending->result = sqlite::failure_of(error, path_);
             // Who has waited for another program does not wait once more for each.
             return code == SQLITE_BUSY;
@@ -192,7 +200,7 @@ private:
     }
 
     void commit_together(const Batch& batch) {
-        if (!database_) connect();
+        if (!database_) database_ = connected();
         const auto takes = [](const auto& pending) { return pending->append.lease == LeaseUse::take; };
         if (std::any_of(batch.begin(), batch.end(), takes)) become_runner();
         std::vector<AppendResult> results;
@@ -201,9 +209,8 @@ private:
             for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = std::move(results[i]);
             return;
         }
-        // An error while syncing leaves it open whether the commit is on the disk: only a new connection
-        // tells the truth.
-        database_.reset();
+        // An error while syncing leaves it open whether the commit is on the disk.
+        disconnect();
         for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = after_doubt(*batch[i], results[i], *doubt);
     }
 
@@ -212,7 +219,9 @@ private:
         const sqlite::Turnstile::Turn turn(*turnstile_, options_.busy_ms);
         Transaction transaction(*database_);
         const auto lives = [this](std::int64_t runner) { return alive(runner); };
-        for (const auto& pending : batch) results.push_back(rows().write(pending->append, runner_, lives));
+        for (const auto& pending : batch) {
+            results.push_back(Rows(*database_).write(pending->append, pending->body_digest, runner_, lives));
+        }
         try {
             transaction.commit();
             return std::nullopt;
@@ -232,8 +241,8 @@ private:
         if (result.status != AppendStatus::done) return lost;
         // Without a row there is no command to look for; the lease itself tells.
         try {
-            if (!database_) connect();
-            const auto head = find_thread(pending.append.thread_id);
+            if (!database_) database_ = connected();
+            const auto head = Rows(*database_).find_thread(pending.append.thread_id);
             if (head && head->fence == result.fence && head->runner == runner_) return result;
             return lost;
         } catch (const Error& error) {
@@ -241,13 +250,15 @@ private:
         }
     }
 
-    std::mutex mutex_;
     std::string path_;
     SqliteOptions options_;
     std::unique_ptr<sqlite::RunnerLocks> locks_;
     std::unique_ptr<sqlite::Turnstile> turnstile_;
+    std::mutex mutex_;  // of the connection that writes; taken before the other one
     std::unique_ptr<Database> database_;
-    std::int64_t runner_ = 0;
+    std::mutex reader_mutex_;
+    std::unique_ptr<Database> reader_;  // opened when it is first needed
+    std::atomic<std::int64_t> runner_ = 0;
     sqlite::CommitGroup group_;
 };
 
@@ -277,47 +288,48 @@ Result<AppendResult> SqliteCheckpointer::append(const Append& append) {
 }
 
 Result<std::optional<ThreadHead>> SqliteCheckpointer::find_thread(const std::string& id) {
-    return store_->guarded([&](Store& store) -> Result<std::optional<ThreadHead>> { return store.find_thread(id); });
+    return store_->read([&](Rows rows) -> Result<std::optional<ThreadHead>> {
+        auto head = rows.find_thread(id);
+        if (head) head->runner_alive = store_->alive(head->runner);
+        return head;
+    });
 }
 
 Result<std::vector<JournalRow>> SqliteCheckpointer::load(const std::string& thread_id, std::int64_t after) {
-    return store_->guarded(
-        [&](Store& store) -> Result<std::vector<JournalRow>> { return store.rows().load(thread_id, after); });
+    return store_->read([&](Rows rows) -> Result<std::vector<JournalRow>> { return rows.load(thread_id, after); });
 }
 
 Result<std::vector<ThreadHead>> SqliteCheckpointer::threads() {
-    return store_->guarded([](Store& store) -> Result<std::vector<ThreadHead>> { return store.threads(); });
+    return store_->read([&](Rows rows) -> Result<std::vector<ThreadHead>> {
+        auto heads = rows.threads();
+        for (auto& head : heads) head.runner_alive = store_->alive(head.runner);
+        return heads;
+    });
 }
 
 Result<std::vector<OpenApproval>> SqliteCheckpointer::open_approvals(const std::string& thread_id, std::int64_t after,
                                                                      std::size_t limit) {
-    return store_->guarded([&](Store& store) -> Result<std::vector<OpenApproval>> {
-        return store.rows().open_approvals(thread_id, after, limit);
-    });
+    return store_->read(
+        [&](Rows rows) -> Result<std::vector<OpenApproval>> { return rows.open_approvals(thread_id, after, limit); });
 }
 
 Result<std::optional<ApprovalPlace>> SqliteCheckpointer::find_approval(std::int64_t number) {
-    return store_->guarded(
-        [&](Store& store) -> Result<std::optional<ApprovalPlace>> { return store.rows().find_approval(number); });
+    return store_->read([&](Rows rows) -> Result<std::optional<ApprovalPlace>> { return rows.find_approval(number); });
 }
 
 Result<std::string> SqliteCheckpointer::schema(const std::string& digest) {
-    return store_->guarded([&](Store& store) -> Result<std::string> {
-        if (auto text = store.rows().schema(digest)) return std::move(*text);
+    return store_->read([&](Rows rows) -> Result<std::string> {
+        if (auto text = rows.schema(digest)) return std::move(*text);
         return Failure{FailureKind::database, "the schema of this approval is not stored; the database is damaged"};
     });
 }
 
 Result<std::optional<Snapshot>> SqliteCheckpointer::snapshot(const std::string& thread_id) {
-    return store_->guarded(
-        [&](Store& store) -> Result<std::optional<Snapshot>> { return store.rows().snapshot(thread_id); });
+    return store_->read([&](Rows rows) -> Result<std::optional<Snapshot>> { return rows.snapshot(thread_id); });
 }
 
 Result<void> SqliteCheckpointer::give_back(const std::string& thread_id, std::int64_t fence) {
-    return store_->guarded([&](Store& store) -> Result<void> {
-        store.rows().give_back(thread_id, fence);
-        return {};
-    });
+    return store_->give_back(thread_id, fence);
 }
 
 }  // namespace assent
