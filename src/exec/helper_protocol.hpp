@@ -1,6 +1,8 @@
 // What the runner and its helper program `assent-exec` agree on.
 //
-//   assent-exec LIMIT_MS GRACE_MS LINGER_MS FOLDER LINE
+//   assent-exec LIMIT_MS GRACE_MS LINGER_MS FOLDER LINE [CLOSED]…
+//
+// CLOSED are absolute paths without links. The environment is the tool's; the helper sets TMPDIR in it.
 //
 // Descriptors: 0 nothing to read, 1 and 2 the streams, 3 control, 4 status.
 // Control: one byte cancels; end of file means that the runner is gone and everything must die.

@@ -4,7 +4,12 @@
 // everything the line starts, notice by a closed pipe that the runner died in whatever way, and keep
 // this apart from the host program's own children and signals.
 #include "exec/helper/descendants.hpp"
+#include "exec/helper/landlock.hpp"
+#include "exec/helper/privileges.hpp"
+#include "exec/helper/temporary_folder.hpp"
 #include "exec/helper_protocol.hpp"
+#include "exec/test_switch.hpp"
+#include "exec/tool_mark.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -23,8 +28,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -34,6 +42,7 @@ struct Settings {
     long linger_ms = 0;
     const char* folder = nullptr;
     const char* line = nullptr;
+    std::vector<std::string> closed;
 };
 
 void report(const char* text) {
@@ -71,6 +80,7 @@ public:
         std::snprintf(line.data(), line.size(), assent::helper_ended_format, exit_, signal_, timed_out_ ? 1 : 0,
                       cancelled_ ? 1 : 0, left_);
         report(line.data());
+        assent::remove_temporary_folder(temporary_);
     }
 
 private:
@@ -96,17 +106,35 @@ private:
         if (setsid() < 0) fail("session", errno);
         if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail("reaper", errno);
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("privileges", errno);
-        // Nobody of the same user may trace us or look into our memory.
-        prctl(PR_SET_DUMPABLE, 0);
+        if (!assent::mark_tools()) fail("mark", errno);
         if (chdir(settings_.folder) != 0) fail("folder", errno);
+        confine();
+    }
+
+    // What the shell may reach is decided here and entered by the child: we still have to watch it.
+    void confine() {
+        temporary_ = assent::make_temporary_folder();
+        if (temporary_.empty()) fail("temporary", errno);
+        if (setenv("TMPDIR", temporary_.c_str(), 1) != 0) fail_prepared("temporary", errno);
+        // Without links, which Landlock does not follow.
+        const std::unique_ptr<char, decltype(&std::free)> workspace(getcwd(nullptr, 0), &std::free);
+        if (workspace == nullptr) fail_prepared("folder", errno);
+        ruleset_ = assent::make_ruleset({.writable = {workspace.get(), temporary_}, .closed = settings_.closed});
+        if (ruleset_ == -1) fail_prepared("landlock", errno);
+        unsetenv(assent::test_switch_name);
+    }
+
+    [[noreturn]] void fail_prepared(const char* step, int error) const {
+        assent::remove_temporary_folder(temporary_);
+        fail(step, error);
     }
 
     void start() {
         int failed[2];
-        if (pipe2(failed, O_CLOEXEC) != 0) fail("pipe", errno);
+        if (pipe2(failed, O_CLOEXEC) != 0) fail_prepared("pipe", errno);
         const pid_t helper = getpid();
         main_ = fork();
-        if (main_ < 0) fail("fork", errno);
+        if (main_ < 0) fail_prepared("fork", errno);
         if (main_ == 0) {
             become_shell(helper);
             const int error = errno;
@@ -116,7 +144,7 @@ private:
         setpgid(main_, main_);
         close(failed[1]);
         int error = 0;
-        if (read(failed[0], &error, sizeof error) == sizeof error) fail("shell", error);
+        if (read(failed[0], &error, sizeof error) == sizeof error) fail_prepared("shell", error);
         close(failed[0]);
         // The streams must end when the last of them ends, not when we do.
         const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -136,6 +164,8 @@ private:
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
+        assent::drop_privileges();
+        if (ruleset_ && !assent::enter(*ruleset_)) return;
         execl("/bin/sh", "sh", "-c", settings_.line, static_cast<char*>(nullptr));
     }
 
@@ -281,6 +311,8 @@ private:
     Settings settings_;
     Phase phase_ = Phase::running;
     pid_t main_ = -1;
+    std::string temporary_;
+    std::optional<int> ruleset_;
     int signals_ = -1;
     int timer_ = -1;
     bool control_open_ = true;
@@ -304,15 +336,21 @@ void close_all_from(int first) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 6 || fcntl(assent::helper_control_fd, F_GETFD) < 0 || fcntl(assent::helper_status_fd, F_GETFD) < 0) {
+    // Nobody of the same user may trace us or look into our memory.
+    prctl(PR_SET_DUMPABLE, 0);
+    if (argc < 6 || fcntl(assent::helper_control_fd, F_GETFD) < 0 || fcntl(assent::helper_status_fd, F_GETFD) < 0) {
         std::fputs("assent-exec is started by assent, not by hand\n", stderr);
         return 2;
     }
     close_all_from(assent::helper_status_fd + 1);
     fcntl(assent::helper_control_fd, F_SETFD, FD_CLOEXEC);
     fcntl(assent::helper_status_fd, F_SETFD, FD_CLOEXEC);
-    const Settings settings{std::strtol(argv[1], nullptr, 10), std::strtol(argv[2], nullptr, 10),
-                            std::strtol(argv[3], nullptr, 10), argv[4], argv[5]};
+    const Settings settings{std::strtol(argv[1], nullptr, 10),
+                            std::strtol(argv[2], nullptr, 10),
+                            std::strtol(argv[3], nullptr, 10),
+                            argv[4],
+                            argv[5],
+                            std::vector<std::string>(argv + 6, argv + argc)};
     Supervisor(settings).run();
     _exit(0);
 }
