@@ -32,6 +32,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -115,13 +116,23 @@ private:
     void confine() {
         temporary_ = assent::make_temporary_folder();
         if (temporary_.empty()) fail("temporary", errno);
-        if (setenv("TMPDIR", temporary_.c_str(), 1) != 0) fail_prepared("temporary", errno);
+        set_environment();
         // Without links, which Landlock does not follow.
         const std::unique_ptr<char, decltype(&std::free)> workspace(getcwd(nullptr, 0), &std::free);
         if (workspace == nullptr) fail_prepared("folder", errno);
         ruleset_ = assent::make_ruleset({.writable = {workspace.get(), temporary_}, .closed = settings_.closed});
         if (ruleset_ == -1) fail_prepared("landlock", errno);
-        unsetenv(assent::test_switch_name);
+    }
+
+    // The runner has cleaned what we were given.
+    void set_environment() {
+        temporary_variable_ = "TMPDIR=" + temporary_;
+        for (char** entry = environ; *entry != nullptr; ++entry) {
+            const std::string_view name = std::string_view(*entry).substr(0, std::strcspn(*entry, "="));
+            if (name != "TMPDIR" && name != assent::test_switch_name) environment_.push_back(*entry);
+        }
+        environment_.push_back(temporary_variable_.data());
+        environment_.push_back(nullptr);
     }
 
     [[noreturn]] void fail_prepared(const char* step, int error) const {
@@ -166,7 +177,7 @@ private:
         sigprocmask(SIG_SETMASK, &none, nullptr);
         assent::drop_privileges();
         if (ruleset_ && !assent::enter(*ruleset_)) return;
-        execl("/bin/sh", "sh", "-c", settings_.line, static_cast<char*>(nullptr));
+        execle("/bin/sh", "sh", "-c", settings_.line, static_cast<char*>(nullptr), environment_.data());
     }
 
     void arm(long ms) const {
@@ -312,6 +323,8 @@ private:
     Phase phase_ = Phase::running;
     pid_t main_ = -1;
     std::string temporary_;
+    std::string temporary_variable_;
+    std::vector<char*> environment_;
     std::optional<int> ruleset_;
     int signals_ = -1;
     int timer_ = -1;
