@@ -21,13 +21,16 @@ std::vector<std::string> real_places(const std::vector<std::string>& paths) {
     for (const auto& path : paths) {
         if (path.empty()) continue;
         std::error_code error;
-        auto absolute = fs::absolute(path, error).lexically_normal();
+        // Not made shorter as a text: behind a link `..` is not where it was written.
+        auto absolute = fs::absolute(path, error);
         if (!absolute.has_filename()) absolute = absolute.parent_path();
         // A place that cannot be looked up, for want of a permission, is taken as it is written.
         const auto real = fs::weakly_canonical(absolute, error);
         add(places, error ? absolute : real);
+        const auto name = absolute.filename();
+        if (name.empty() || name == "." || name == "..") continue;
         const auto folder = fs::weakly_canonical(absolute.parent_path(), error);
-        if (!error && absolute.has_filename()) add(places, folder / absolute.filename());
+        if (!error) add(places, folder / name);
     }
     return places;
 }

@@ -178,6 +178,10 @@ TEST(RealPlaces, NameAFileUnderEachOfItsNames) {
     EXPECT_THAT(real_places({root + "/alias"}), ElementsAre(root + "/real/file", root + "/alias"));
     EXPECT_THAT(real_places({root + "/way/"}), ElementsAre(root + "/real", root + "/way"));
     EXPECT_THAT(real_places({root + "/way/none/there"}), ElementsAre(root + "/real/none/there"));
+    fs::create_directories(folder / "far/inner");
+    fs::create_symlink(folder / "far/inner", folder / "link");
+    EXPECT_THAT(real_places({root + "/link/../x"}), ElementsAre(root + "/far/x"));
+    EXPECT_THAT(real_places({root + "/link/.."}), ElementsAre(root + "/far"));
     EXPECT_THAT(real_places({"", "/"}), ElementsAre("/"));
     EXPECT_TRUE(lies_in("/a/b", "/a") && lies_in("/a", "/a") && lies_in("/a", "/"));
     EXPECT_FALSE(lies_in("/ab", "/a") || lies_in("/", "/a"));
