@@ -1,8 +1,10 @@
 #include "cli/settings.hpp"
 
+#include "cli/closed_places.hpp"
 #include "cli/json_out.hpp"
 #include "cli/model_choice.hpp"
 
+#include <assent/built_in_guard.hpp>
 #include <assent/tools.hpp>
 
 #include <charconv>
@@ -33,32 +35,6 @@ std::vector<std::string> list_member(const JsonNode& object, std::string_view ke
         for (const auto& item : found->items) texts.push_back(item.string);
     }
     return texts;
-}
-
-bool holds(const fs::path& folder, const fs::path& inner) {
-    const auto relative = inner.lexically_relative(folder);
-    return !relative.empty() && *relative.begin() != "..";
-}
-
-// The agent must not reach what decides about it, nor a link that leads there.
-bool reaches(const fs::path& workspace, const fs::path& what) {
-    std::error_code error;
-    const auto link = fs::weakly_canonical(what.parent_path(), error) / what.filename();
-    return holds(workspace, fs::weakly_canonical(what, error)) || holds(workspace, link);
-}
-
-Result<void> check_outside(const Context& context, const fs::path& workspace) {
-    const auto refuse = [&](const std::string& how, const fs::path& what) {
-        return Failure{FailureKind::usage, "the workspace " + workspace.string() + how + what.string() +
-                                               "; choose another with --workspace"};
-    };
-    if (!context.db_path().empty() && reaches(workspace, context.db_path()))
-        return refuse(" contains the database ", context.db_path());
-    const auto config = config_folder();
-    std::error_code error;
-    if (reaches(workspace, config)) return refuse(" contains the configuration ", config);
-    if (holds(fs::weakly_canonical(config, error), workspace)) return refuse(" is part of the configuration ", config);
-    return {};
 }
 
 }  // namespace
@@ -153,12 +129,14 @@ Result<AgentOptions> agent_options(const Context& context, const RunSettings& se
     auto workspace = Workspace::open(settings.workspace);
     if (!workspace) return workspace.failure();
     if (auto outside = check_outside(context, workspace->path()); !outside) return outside.failure();
-    const ShellOptions shell{.workspace = *workspace};
+    const auto closed = closed_paths(context);
+    const ShellOptions shell{.workspace = *workspace, .closed = closed};
     if (auto there = check_shell(shell); !there) return there.failure();
     AgentOptions options{.model = std::move(model).value(),
                          .tools = {read_file_tool(*workspace), write_file_tool(*workspace), edit_file_tool(*workspace),
                                    ls_tool(*workspace), shell_tool(shell)},
-                         .guards = {std::make_shared<ProgramGuard>(settings.names)},
+                         .guards = {std::make_shared<ProgramGuard>(settings.names),
+                                    built_in_guard({workspace->path(), home_folder().string(), closed})},
                          .checkpointer = &context.store(),
                          .turns_max = settings.max_turns,
                          .calls_max = settings.max_calls,

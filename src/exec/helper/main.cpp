@@ -351,6 +351,10 @@ void close_all_from(int first) {
 int main(int argc, char** argv) {
     // Nobody of the same user may trace us or look into our memory.
     prctl(PR_SET_DUMPABLE, 0);
+    if (argc == 2 && std::string_view(argv[1]) == "--version") {
+        std::puts("assent-exec " ASSENT_VERSION);
+        return 0;
+    }
     if (argc < 6 || fcntl(assent::helper_control_fd, F_GETFD) < 0 || fcntl(assent::helper_status_fd, F_GETFD) < 0) {
         std::fputs("assent-exec is started by assent, not by hand\n", stderr);
         return 2;

@@ -1,5 +1,6 @@
 #include <assent/sqlite.hpp>
 
+#include "base/real_places.hpp"
 #include "store/sqlite/commit_group.hpp"
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/migrations.hpp"
@@ -111,6 +112,11 @@ public:
         auto heads = rows().threads();
         for (auto& head : heads) head.runner_alive = alive(head.runner);
         return heads;
+    }
+
+    [[nodiscard]] bool syncs_commits() const {
+        constexpr std::int64_t full = 2;
+        return database_->pragma("PRAGMA synchronous") >= full;
     }
 
     [[nodiscard]] Rows rows() const { return Rows(*database_); }
@@ -270,6 +276,19 @@ SqliteCheckpointer::SqliteCheckpointer(const std::string& path, const SqliteOpti
 
 SqliteCheckpointer::SqliteCheckpointer(std::unique_ptr<Store> store) : store_(std::move(store)) {}
 SqliteCheckpointer::~SqliteCheckpointer() = default;
+
+std::vector<std::string> SqliteCheckpointer::files(const std::string& path) {
+    std::vector<std::string> all;
+    // SQLite puts its own beside the file that a link leads to, we ours beside the link.
+    for (const auto& place : real_places({path})) {
+        for (const auto* suffix : {"", "-wal", "-shm", "-journal", "-runners"}) all.push_back(place + suffix);
+    }
+    return all;
+}
+
+Result<bool> SqliteCheckpointer::syncs_commits() {
+    return store_->guarded([](Store& store) -> Result<bool> { return store.syncs_commits(); });
+}
 
 Result<AppendResult> SqliteCheckpointer::append(const Append& append) {
     return store_->append(append);
