@@ -1,6 +1,6 @@
 // Lets a test take one protection away, to see whether the others hold alone. In test builds only.
 //
-// ASSENT_WITHOUT=landlock,mark,ancestry   those named are left out; the tool never sees the variable
+// ASSENT_WITHOUT=landlock,mark,ancestry,memory,privileges   those named are left out; the tool never sees the variable
 #pragma once
 
 #include <string_view>

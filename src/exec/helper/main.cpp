@@ -350,7 +350,7 @@ void close_all_from(int first) {
 
 int main(int argc, char** argv) {
     // Nobody of the same user may trace us or look into our memory.
-    prctl(PR_SET_DUMPABLE, 0);
+    if (!assent::switched_off("memory")) prctl(PR_SET_DUMPABLE, 0);
     if (argc == 2 && std::string_view(argv[1]) == "--version") {
         std::puts("assent-exec " ASSENT_VERSION);
         return 0;
