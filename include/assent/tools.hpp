@@ -66,6 +66,9 @@ struct ShellOptions {
     /// can neither open, replace nor remove them, nor list the folders on the way to them. They need not
     /// exist; at most 200. One inside the workspace keeps new files out of every folder above it.
     std::vector<std::string> closed;
+    /// Folders besides the workspace where the command may write, such as caches of a compiler; at most 200.
+    /// What is in `closed` stays closed.
+    std::vector<std::string> writable;
 };
 
 /// `shell {command}`: a line for /bin/sh in the workspace, without terminal and input. Everything it

@@ -42,24 +42,24 @@ std::vector<std::string> closed_paths(const Context& context) {
     return paths;
 }
 
-Result<void> check_outside(const Context& context, const fs::path& workspace) {
+Result<void> check_outside(const Context& context, const fs::path& folder) {
     const auto refuse = [&](const std::string& how, const fs::path& what) {
-        return Failure{FailureKind::usage, "the workspace " + workspace.string() + how + what.string() +
-                                               "; choose another with --workspace"};
+        return Failure{FailureKind::usage,
+                       "the folder " + folder.string() + how + what.string() + "; let the agent work in another"};
     };
-    const std::pair<const char*, fs::path> folders[] = {{"state", state_folder()}, {"configuration", config_folder()}};
-    if (!context.db_path().empty() && leads_through(workspace, context.db_path()))
+    const std::pair<const char*, fs::path> folders[] = {{"state folder", state_folder()}, {"configuration", config_folder()}};
+    if (!context.db_path().empty() && leads_through(folder, context.db_path()))
         return refuse(" contains the database ", context.db_path());
-    for (const auto& [name, folder] : folders) {
-        if (leads_through(workspace, folder)) return refuse(" contains the " + std::string(name) + " ", folder);
-        for (const auto& place : real_places({folder.string()})) {
-            if (lies_in(workspace.string(), place)) return refuse(" is part of the " + std::string(name) + " ", folder);
+    for (const auto& [name, kept] : folders) {
+        if (leads_through(folder, kept)) return refuse(" contains the " + std::string(name) + " ", kept);
+        for (const auto& place : real_places({kept.string()})) {
+            if (lies_in(folder.string(), place)) return refuse(" is part of the " + std::string(name) + " ", kept);
         }
     }
     std::error_code error;
     const auto program = fs::read_symlink("/proc/self/exe", error);
-    if (!error && leads_through(workspace, program)) return refuse(" contains the program ", program);
-    if (const auto helper = find_helper({}); helper.ok() && leads_through(workspace, *helper))
+    if (!error && leads_through(folder, program)) return refuse(" contains the program ", program);
+    if (const auto helper = find_helper({}); helper.ok() && leads_through(folder, *helper))
         return refuse(" contains the program ", *helper);
     return {};
 }

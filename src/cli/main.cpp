@@ -67,6 +67,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->delimiter(',')
         ->allow_extra_args(false);
     command.add_option("--deny", options.deny, "tools that never run")->delimiter(',')->allow_extra_args(false);
+    command
+        .add_option("--writable", options.writable,
+                    "folder besides the workspace where commands may write, such as a cache (may be repeated)")
+        ->allow_extra_args(false)
+        ->check(not_empty);
     command.add_option("--max-turns", options.max_turns, "model turns a prompt may take (default 50)");
     command.add_option("--max-calls", options.max_calls, "tool calls a prompt may make (default 200)");
     command.add_option("--use-by", options.use_by,

@@ -111,8 +111,8 @@ private:
                                            std::to_string(run_.linger.count()),
                                            run_.folder,
                                            run_.line};
-        const auto closed = real_places(run_.closed);
-        arguments.insert(arguments.end(), closed.begin(), closed.end());
+        for (const auto& path : real_places(run_.closed)) arguments.push_back(helper_closed_mark + path);
+        for (const auto& path : real_places(run_.writable)) arguments.push_back(helper_writable_mark + path);
         auto passed_names = run_.environment_names;
         if constexpr (test_switches_compiled) passed_names.emplace_back(test_switch_name);
         auto environment = tool_environment(passed_names);
@@ -241,9 +241,9 @@ Result<ShellEnd> run_shell(const ShellRun& run, const std::stop_token& stop) {
     if (run.time_limit < 1ms || run.time_limit > time_limit_max || run.grace < 0ms || run.grace > time_limit_max ||
         run.linger < 0ms || run.linger > time_limit_max)
         return refuse("the time limit must be between 1 ms and 7 days");
-    if (run.closed.size() > closed_paths_max)
-        return refuse("more than " + std::to_string(closed_paths_max) +
-                      " paths are closed to the command; close a folder that holds them");
+    if (run.closed.size() > reach_paths_max || run.writable.size() > reach_paths_max)
+        return refuse("more than " + std::to_string(reach_paths_max) +
+                      " paths are closed or writable to the command; name a folder that holds them");
     for (const auto& folder : real_places({run.folder})) {
         for (const auto& closed : real_places(run.closed)) {
             if (lies_in(folder, closed))

@@ -29,8 +29,8 @@ namespace assent {
 /// Longer lines are refused: the kernel takes no argument over 128 KiB.
 inline constexpr std::size_t shell_line_bytes_max = std::size_t{100} * 1024;
 
-/// Of paths that are closed to a line.
-inline constexpr std::size_t closed_paths_max = 200;
+/// Of paths that are closed to a line, and of those where it may write.
+inline constexpr std::size_t reach_paths_max = 200;
 
 struct ShellRun {
     std::string line;
@@ -44,6 +44,7 @@ struct ShellRun {
     std::string helper;                                     ///< Empty: where `find_helper` finds it.
     std::vector<std::string> environment_names;             ///< Passed on besides the usual ones.
     std::vector<std::string> closed;                        ///< Files and folders that the line must not open.
+    std::vector<std::string> writable;                      ///< Folders to write in besides `folder`.
 };
 
 struct ShellEnd {

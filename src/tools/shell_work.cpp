@@ -69,6 +69,7 @@ ToolResult run_command(const ShellOptions& options, const Arguments& arguments, 
     run.helper = options.helper;
     run.environment_names = options.environment_names;
     run.closed = options.closed;
+    run.writable = options.writable;
     const auto end = run_shell(run, stop);
     if (!end.ok()) return error_result(end.failure().message);
     ToolResult result;

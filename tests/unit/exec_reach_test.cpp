@@ -132,11 +132,20 @@ TEST_F(Reach, AClosedPlaceInTheWorkspaceIsLeftOut) {
     EXPECT_EQ(out_of("echo x > a.txt; cat a.txt"), "x\n");
 }
 
+TEST_F(Reach, OtherFoldersCanBeWritable) {
+    if (!confined()) GTEST_SKIP() << "this kernel has no Landlock";
+    run.writable = {(folder / "elsewhere").string()};
+    EXPECT_EQ(out_of("echo x > ../elsewhere/new.txt && mv ../elsewhere/new.txt . && cat new.txt"), "x\n");
+    run.closed = {(folder / "elsewhere/readable.txt").string()};
+    EXPECT_THAT(out_of("echo x > ../elsewhere/readable.txt"), HasSubstr("Permission denied"));
+    EXPECT_EQ(folder.get("elsewhere/readable.txt"), "readable");
+}
+
 TEST_F(Reach, AWorkspaceInAClosedPlaceIsRefused) {
     run.closed = {folder.path().string()};
     EXPECT_THAT(out_of("true"), HasSubstr("which is closed; work in another"));
-    run.closed.assign(closed_paths_max + 1, "/nowhere");
-    EXPECT_THAT(out_of("true"), HasSubstr("more than 200 paths are closed"));
+    run.closed.assign(reach_paths_max + 1, "/nowhere");
+    EXPECT_THAT(out_of("true"), HasSubstr("more than 200 paths are closed or writable"));
 }
 
 TEST_F(Reach, WithoutLandlockTheLineRunsAllTheSame) {

@@ -43,7 +43,7 @@ struct Settings {
     long linger_ms = 0;
     const char* folder = nullptr;
     const char* line = nullptr;
-    std::vector<std::string> closed;
+    assent::Reach reach;
 };
 
 void report(const char* text) {
@@ -120,7 +120,9 @@ private:
         // Without links, which Landlock does not follow.
         const std::unique_ptr<char, decltype(&std::free)> workspace(getcwd(nullptr, 0), &std::free);
         if (workspace == nullptr) fail_prepared("folder", errno);
-        ruleset_ = assent::make_ruleset({.writable = {workspace.get(), temporary_}, .closed = settings_.closed});
+        auto reach = settings_.reach;
+        reach.writable.insert(reach.writable.end(), {workspace.get(), temporary_});
+        ruleset_ = assent::make_ruleset(reach);
         if (ruleset_ == -1) fail_prepared("landlock", errno);
     }
 
@@ -339,6 +341,15 @@ private:
     std::int64_t last_end_ms_ = 0;
 };
 
+assent::Reach reach_of(char** first, char** last) {
+    assent::Reach reach;
+    for (; first != last; ++first) {
+        if (**first == assent::helper_closed_mark) reach.closed.emplace_back(*first + 1);
+        if (**first == assent::helper_writable_mark) reach.writable.emplace_back(*first + 1);
+    }
+    return reach;
+}
+
 // What the host left open is not for tools.
 void close_all_from(int first) {
     if (close_range(static_cast<unsigned>(first), ~0U, 0) == 0) return;
@@ -367,7 +378,7 @@ int main(int argc, char** argv) {
                             std::strtol(argv[3], nullptr, 10),
                             argv[4],
                             argv[5],
-                            std::vector<std::string>(argv + 6, argv + argc)};
+                            reach_of(argv + 6, argv + argc)};
     Supervisor(settings).run();
     _exit(0);
 }
