@@ -1,6 +1,6 @@
 // What the runner and its helper program `assent-exec` agree on.
 //
-//   assent-exec LIMIT_MS GRACE_MS LINGER_MS FOLDER LINE [-PATH]… [+PATH]…
+//   assent-exec [-PATH]… [+PATH]… LIMIT_MS GRACE_MS LINGER_MS FOLDER LINE
 //
 // -PATH is closed to the line, +PATH is a folder where it may write; absolute, without links. The
 // environment is the tool's; the helper sets TMPDIR in it.

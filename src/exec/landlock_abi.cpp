@@ -5,13 +5,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace assent::landlock {
 
 int abi() noexcept {
     if (switched_off("landlock")) return 0;
     constexpr unsigned ask_version = 1;
-    const auto version = syscall(SYS_landlock_create_ruleset, nullptr, 0, ask_version);
-    return version > 0 ? static_cast<int>(version) : 0;
+    const auto version = static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, ask_version));
+    if (switched_off("landlock-from-3")) return std::clamp(version, 0, 2);
+    return std::max(version, 0);
 }
 
 std::uint64_t file_rights(int abi) noexcept {

@@ -105,14 +105,12 @@ public:
 
 private:
     int spawn(const std::string& helper, int null) {
-        std::vector<std::string> arguments{helper,
-                                           std::to_string(run_.time_limit.count()),
-                                           std::to_string(run_.grace.count()),
-                                           std::to_string(run_.linger.count()),
-                                           run_.folder,
-                                           run_.line};
+        std::vector<std::string> arguments{helper};
         for (const auto& path : real_places(run_.closed)) arguments.push_back(helper_closed_mark + path);
         for (const auto& path : real_places(run_.writable)) arguments.push_back(helper_writable_mark + path);
+        for (const auto time : {run_.time_limit, run_.grace, run_.linger})
+            arguments.push_back(std::to_string(time.count()));
+        arguments.insert(arguments.end(), {run_.folder, run_.line});
         auto passed_names = run_.environment_names;
         if constexpr (test_switches_compiled) passed_names.emplace_back(test_switch_name);
         auto environment = tool_environment(passed_names);

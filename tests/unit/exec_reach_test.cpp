@@ -163,6 +163,8 @@ TEST_F(Reach, ATemporaryFolderIsPrivateAndGoneAfterwards) {
     EXPECT_THAT(path, HasSubstr("/assent-tool-"));
     EXPECT_FALSE(fs::exists(path));
     EXPECT_EQ(folder.get("work/a.txt"), "a") << "no link was followed";
+    const Variable missing("TMPDIR", (folder / "none").string());
+    EXPECT_TRUE(out_of("echo $TMPDIR").starts_with("/tmp/assent-tool-"));
 }
 
 // As root: nothing of this is there for other users to begin with.

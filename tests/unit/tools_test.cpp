@@ -347,7 +347,8 @@ TEST_F(ShellTool, TellsWhatWasCutStoppedOrNotWatched) {
     EXPECT_THAT(result.details, HasSubstr(R"("timed_out":true)"));
     EXPECT_TRUE(result.is_error);
     {
-        const Without landlock("landlock");  // which would not let the command kill its helper
+        const Without landlock("landlock");                        // which would not let the command kill its helper
+        const Variable temporary("TMPDIR", base.path().string());  // where what it leaves is removed
         result = run("kill -9 $PPID; sleep 1000");
     }
     EXPECT_TRUE(result.unknown);

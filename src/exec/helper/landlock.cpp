@@ -98,7 +98,7 @@ std::optional<int> make_ruleset(const Reach& reach) {
     return fd;
 }
 
-bool enter(int ruleset) {
+bool enter_domain(int ruleset) {
     return syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
 

@@ -23,6 +23,6 @@ struct Reach {
 
 /// From now on this process, and all that come from it, have only these rights. It must have
 /// PR_SET_NO_NEW_PRIVS. False with errno if the kernel refuses.
-[[nodiscard]] bool enter(int ruleset);
+[[nodiscard]] bool enter_domain(int ruleset);
 
 }  // namespace assent

@@ -3,13 +3,10 @@
 // It stands between the runner and the shell because only a process of its own can be the reaper of
 // everything the line starts, notice by a closed pipe that the runner died in whatever way, and keep
 // this apart from the host program's own children and signals.
+#include "exec/helper/confinement.hpp"
 #include "exec/helper/descendants.hpp"
-#include "exec/helper/landlock.hpp"
-#include "exec/helper/privileges.hpp"
-#include "exec/helper/temporary_folder.hpp"
 #include "exec/helper_protocol.hpp"
 #include "exec/test_switch.hpp"
-#include "exec/tool_mark.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -28,12 +25,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace {
 
@@ -43,7 +36,6 @@ struct Settings {
     long linger_ms = 0;
     const char* folder = nullptr;
     const char* line = nullptr;
-    assent::Reach reach;
 };
 
 void report(const char* text) {
@@ -59,7 +51,7 @@ void report(const char* text) {
 
 [[noreturn]] void fail(const char* step, int error) {
     report(("failed " + std::string(step) + " " + std::to_string(error) + "\n").c_str());
-    _exit(1);
+    std::exit(1);
 }
 
 std::int64_t now_ms() {
@@ -70,7 +62,8 @@ std::int64_t now_ms() {
 
 class Supervisor {
 public:
-    explicit Supervisor(const Settings& settings) : settings_(settings) {}
+    explicit Supervisor(const Settings& settings, assent::Confinement& confinement)
+        : settings_(settings), confinement_(confinement) {}
 
     void run() {
         prepare();
@@ -81,7 +74,6 @@ public:
         std::snprintf(line.data(), line.size(), assent::helper_ended_format, exit_, signal_, timed_out_ ? 1 : 0,
                       cancelled_ ? 1 : 0, left_);
         report(line.data());
-        assent::remove_temporary_folder(temporary_);
     }
 
 private:
@@ -107,47 +99,16 @@ private:
         if (setsid() < 0) fail("session", errno);
         if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail("reaper", errno);
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("privileges", errno);
-        if (!assent::mark_tools()) fail("mark", errno);
         if (chdir(settings_.folder) != 0) fail("folder", errno);
-        confine();
-    }
-
-    // What the shell may reach is decided here and entered by the child: we still have to watch it.
-    void confine() {
-        temporary_ = assent::make_temporary_folder();
-        if (temporary_.empty()) fail("temporary", errno);
-        set_environment();
-        // Without links, which Landlock does not follow.
-        const std::unique_ptr<char, decltype(&std::free)> workspace(getcwd(nullptr, 0), &std::free);
-        if (workspace == nullptr) fail_prepared("folder", errno);
-        auto reach = settings_.reach;
-        reach.writable.insert(reach.writable.end(), {workspace.get(), temporary_});
-        ruleset_ = assent::make_ruleset(reach);
-        if (ruleset_ == -1) fail_prepared("landlock", errno);
-    }
-
-    // The runner has cleaned what we were given.
-    void set_environment() {
-        temporary_variable_ = "TMPDIR=" + temporary_;
-        for (char** entry = environ; *entry != nullptr; ++entry) {
-            const std::string_view name = std::string_view(*entry).substr(0, std::strcspn(*entry, "="));
-            if (name != "TMPDIR" && name != assent::test_switch_name) environment_.push_back(*entry);
-        }
-        environment_.push_back(temporary_variable_.data());
-        environment_.push_back(nullptr);
-    }
-
-    [[noreturn]] void fail_prepared(const char* step, int error) const {
-        assent::remove_temporary_folder(temporary_);
-        fail(step, error);
+        if (const char* step = confinement_.prepare()) fail(step, errno);
     }
 
     void start() {
         int failed[2];
-        if (pipe2(failed, O_CLOEXEC) != 0) fail_prepared("pipe", errno);
+        if (pipe2(failed, O_CLOEXEC) != 0) fail("pipe", errno);
         const pid_t helper = getpid();
         main_ = fork();
-        if (main_ < 0) fail_prepared("fork", errno);
+        if (main_ < 0) fail("fork", errno);
         if (main_ == 0) {
             become_shell(helper);
             const int error = errno;
@@ -157,7 +118,7 @@ private:
         setpgid(main_, main_);
         close(failed[1]);
         int error = 0;
-        if (read(failed[0], &error, sizeof error) == sizeof error) fail_prepared("shell", error);
+        if (read(failed[0], &error, sizeof error) == sizeof error) fail("shell", error);
         close(failed[0]);
         // The streams must end when the last of them ends, not when we do.
         const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -177,9 +138,8 @@ private:
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
-        assent::drop_privileges();
-        if (ruleset_ && !assent::enter(*ruleset_)) return;
-        execle("/bin/sh", "sh", "-c", settings_.line, static_cast<char*>(nullptr), environment_.data());
+        if (!confinement_.enter()) return;
+        execle("/bin/sh", "sh", "-c", settings_.line, static_cast<char*>(nullptr), confinement_.environment());
     }
 
     void arm(long ms) const {
@@ -322,12 +282,9 @@ private:
     static constexpr int stop_rounds_max = 32;
 
     Settings settings_;
+    assent::Confinement& confinement_;
     Phase phase_ = Phase::running;
     pid_t main_ = -1;
-    std::string temporary_;
-    std::string temporary_variable_;
-    std::vector<char*> environment_;
-    std::optional<int> ruleset_;
     int signals_ = -1;
     int timer_ = -1;
     bool control_open_ = true;
@@ -341,15 +298,6 @@ private:
     std::int64_t last_end_ms_ = 0;
 };
 
-assent::Reach reach_of(char** first, char** last) {
-    assent::Reach reach;
-    for (; first != last; ++first) {
-        if (**first == assent::helper_closed_mark) reach.closed.emplace_back(*first + 1);
-        if (**first == assent::helper_writable_mark) reach.writable.emplace_back(*first + 1);
-    }
-    return reach;
-}
-
 // What the host left open is not for tools.
 void close_all_from(int first) {
     if (close_range(static_cast<unsigned>(first), ~0U, 0) == 0) return;
@@ -362,23 +310,21 @@ void close_all_from(int first) {
 int main(int argc, char** argv) {
     // Nobody of the same user may trace us or look into our memory.
     if (!assent::switched_off("memory")) prctl(PR_SET_DUMPABLE, 0);
-    if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
         std::puts("assent-exec " ASSENT_VERSION);
         return 0;
     }
-    if (argc < 6 || fcntl(assent::helper_control_fd, F_GETFD) < 0 || fcntl(assent::helper_status_fd, F_GETFD) < 0) {
+    // Static, so that it ends with the program, wherever that ends.
+    static assent::Confinement confinement(assent::take_reach(argc, argv));
+    if (argc != 6 || fcntl(assent::helper_control_fd, F_GETFD) < 0 || fcntl(assent::helper_status_fd, F_GETFD) < 0) {
         std::fputs("assent-exec is started by assent, not by hand\n", stderr);
         return 2;
     }
     close_all_from(assent::helper_status_fd + 1);
     fcntl(assent::helper_control_fd, F_SETFD, FD_CLOEXEC);
     fcntl(assent::helper_status_fd, F_SETFD, FD_CLOEXEC);
-    const Settings settings{std::strtol(argv[1], nullptr, 10),
-                            std::strtol(argv[2], nullptr, 10),
-                            std::strtol(argv[3], nullptr, 10),
-                            argv[4],
-                            argv[5],
-                            reach_of(argv + 6, argv + argc)};
-    Supervisor(settings).run();
-    _exit(0);
+    const Settings settings{std::strtol(argv[1], nullptr, 10), std::strtol(argv[2], nullptr, 10),
+                            std::strtol(argv[3], nullptr, 10), argv[4], argv[5]};
+    Supervisor(settings, confinement).run();
+    return 0;
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 
 namespace assent {
@@ -47,11 +48,14 @@ void remove_below(int parent, const char* name, int levels) {
 
 std::string make_temporary_folder() {
     const char* given = std::getenv("TMPDIR");
-    const std::unique_ptr<char, decltype(&std::free)> real(
-        realpath(given != nullptr && *given != '\0' ? given : "/tmp", nullptr), &std::free);
-    if (real == nullptr) return {};
-    std::string path = std::string(real.get()) + "/assent-tool-XXXXXX";
-    return mkdtemp(path.data()) != nullptr ? path : std::string();
+    for (const char* folder : {given, "/tmp"}) {
+        if (folder == nullptr || *folder == '\0') continue;
+        const std::unique_ptr<char, decltype(&std::free)> real(realpath(folder, nullptr), &std::free);
+        if (real == nullptr) continue;
+        std::string path = std::string(real.get()) + "/assent-tool-XXXXXX";
+        if (mkdtemp(path.data()) != nullptr) return path;
+    }
+    return {};
 }
 
 void remove_temporary_folder(const std::string& path) {

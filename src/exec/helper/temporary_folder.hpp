@@ -5,7 +5,7 @@
 
 namespace assent {
 
-/// Makes one for this user alone in the folder that TMPDIR names, else in /tmp, and returns its path
+/// Makes one for this user alone in the folder that TMPDIR names, in /tmp if that cannot be, and returns its path
 /// without links; empty with errno if that fails.
 [[nodiscard]] std::string make_temporary_folder();
 
