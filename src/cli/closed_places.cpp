@@ -47,7 +47,8 @@ Result<void> check_outside(const Context& context, const fs::path& folder) {
         return Failure{FailureKind::usage,
                        "the folder " + folder.string() + how + what.string() + "; let the agent work in another"};
     };
-    const std::pair<const char*, fs::path> folders[] = {{"state folder", state_folder()}, {"configuration", config_folder()}};
+    const std::pair<const char*, fs::path> folders[] = {{"state folder", state_folder()},
+                                                        {"configuration", config_folder()}};
     if (!context.db_path().empty() && leads_through(folder, context.db_path()))
         return refuse(" contains the database ", context.db_path());
     for (const auto& [name, kept] : folders) {
