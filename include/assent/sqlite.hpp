@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace assent {
 
@@ -28,6 +29,13 @@ public:
     /// The same; throws std::runtime_error with the failure's message.
     explicit SqliteCheckpointer(const std::string& path, const SqliteOptions& options = {});
     ~SqliteCheckpointer() override;
+
+    /// The files that a database at `path` is made of, also those that do not exist now, and where its
+    /// links lead. Whoever can write one of them can decide for a person: give them to
+    /// `ShellOptions::closed`.
+    [[nodiscard]] static std::vector<std::string> files(const std::string& path);
+    /// Whether each commit is on the disk before it counts.
+    Result<bool> syncs_commits();
 
     Result<AppendResult> append(const Append& append) override;
     Result<std::optional<ThreadHead>> find_thread(const std::string& id) override;

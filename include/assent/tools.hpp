@@ -1,7 +1,8 @@
 // Ready-made tools: files of one folder, and a shell in it.
 //
 // File paths are relative to the workspace (`/x` and `x` are the same) and never leave it. The shell
-// starts there but is not confined by it: let a guard ask.
+// starts there, writes only there where the kernel has Landlock, and reads what the user reads: let a
+// guard ask.
 //
 // Thread-safety: all of these tools may be started from several threads.
 // Errors: what goes wrong is a ToolResult with `is_error` and a text for the model.
@@ -60,12 +61,28 @@ struct ShellOptions {
     /// Environment variables the command may see besides PATH, HOME, LANG, LC_*, TZ, TERM, USER,
     /// LOGNAME, SHELL and TMPDIR.
     std::vector<std::string> environment_names;
+    /// Files and folders that decide about the agent: the database with its side files
+    /// (`SqliteCheckpointer::files`), rules, configuration, keys. Where the kernel has Landlock the command
+    /// can neither open, replace nor remove them, nor list the folders on the way to them. They need not
+    /// exist; at most 200. One inside the workspace keeps new files out of every folder above it.
+    std::vector<std::string> closed;
+    /// Folders besides the workspace where the command may write, such as caches of a compiler; at most 200.
+    /// What is in `closed` stays closed.
+    std::vector<std::string> writable;
 };
 
 /// `shell {command}`: a line for /bin/sh in the workspace, without terminal and input. Everything it
-/// started is dead when it has ended. Part of `assent::shell`.
+/// started is dead when it has ended. Where the kernel has Landlock it writes only in the workspace and in
+/// a temporary folder of its own (TMPDIR), and reads everything but `closed` and devices; without it
+/// nothing of this holds, and a guard should ask. Part of `assent::shell`.
 [[nodiscard]] std::shared_ptr<Tool> shell_tool(ShellOptions options);
 /// Whether the helper program is there; worth asking before the first call. Failure kind `tool`.
 Result<void> check_shell(const ShellOptions& options);
+/// Whether commands of this machine's shell tool are confined by Landlock.
+[[nodiscard]] bool shell_is_confined();
+/// Whether this process was started by a command of the shell tool, at whatever remove, also by one that
+/// detached itself. What runs there must not decide about the agent. Does not see what a command had
+/// started by somebody else, such as a service manager.
+[[nodiscard]] bool inside_shell_tool();
 
 }  // namespace assent

@@ -114,8 +114,8 @@ int judge_command(Context& context, const RunOptions& options, const std::string
     given.model = "demo";  // never asked: nothing runs here
     auto settings = lay_options_over({}, given);
     if (!settings) return context.terminal.fail(settings.failure());
-    context.db_url = "memory:";
-    if (auto opened = context.open_store(); !opened) return context.terminal.fail(opened.failure());
+    if (auto located = context.locate_store(); !located) return context.terminal.fail(located.failure());
+    context.keep_nothing();
     auto agent = agent_options(context, *settings);
     if (!agent) return context.terminal.fail(agent.failure());
     try {

@@ -16,25 +16,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path home() {
+}  // namespace
+
+fs::path home_folder() {
     if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return home;
     const auto* user = getpwuid(geteuid());
     return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/";
 }
 
+namespace {
+
 fs::path xdg(const char* variable, const char* below_home) {
     const char* set = std::getenv(variable);
-    const fs::path base = set != nullptr && *set == '/' ? fs::path(set) : home() / below_home;
+    const fs::path base = set != nullptr && *set == '/' ? fs::path(set) : home_folder() / below_home;
     return base / "assent";
 }
 
-// The state folder is nobody else's business: it is made for its owner alone.
+// The state folder is nobody else's business: it is made for its owner alone, and one that was opened to
+// others is closed again.
 Result<void> make_private_folder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder.parent_path(), error);
-    if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    if (mkdir(folder.c_str(), S_IRWXU) == 0) return {};
+    if (errno != EEXIST) {
         return Failure{FailureKind::database,
                        "the folder " + folder.string() + " cannot be made; check its parent's permissions"};
+    }
+    struct stat facts{};
+    const bool others = stat(folder.c_str(), &facts) == 0 && (facts.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+    if (others && chmod(folder.c_str(), S_IRWXU) != 0) {
+        return Failure{FailureKind::database, "others may enter the folder " + folder.string() +
+                                                  ", which holds who decided what; make it your own with mode 0700"};
     }
     return {};
 }
@@ -54,39 +66,47 @@ Reviewer current_user() {
             .signed_in = isatty(STDIN_FILENO) == 1 ? "terminal" : "process"};
 }
 
-Result<void> Context::open_store() {
-    if (store_ != nullptr) return {};
-    std::string url = db_url;
-    if (url.empty()) {
-        if (auto made = make_private_folder(state_folder()); !made) return made;
-        url = "sqlite:" + (state_folder() / "assent.db").string();
-    }
-    if (url == "memory:") {
-        store_ = std::make_unique<MemoryCheckpointer>();
-        return {};
-    }
-    if (url.starts_with("postgresql:") || url.starts_with("postgres:")) {
+Result<void> Context::locate_store() {
+    if (db_url == "memory:") return {};
+    if (db_url.starts_with("postgresql:") || db_url.starts_with("postgres:")) {
         return Failure{FailureKind::usage, "postgresql databases are not in this version; use sqlite:PATH"};
     }
-    if (!url.starts_with("sqlite:") || url == "sqlite:") {
-        return Failure{FailureKind::usage, "--db takes sqlite:PATH or memory:, not " + url};
+    constexpr std::string_view scheme = "sqlite:";
+    if (!db_url.empty() && (!db_url.starts_with(scheme) || db_url == scheme)) {
+        return Failure{FailureKind::usage, "--db takes sqlite:PATH or memory:, not " + db_url};
     }
-    SqliteOptions options;
-    auto path = url.substr(7);
+    auto path = db_url.empty() ? (state_folder() / "assent.db").string() : db_url.substr(scheme.size());
     constexpr std::string_view read_only = "?mode=ro";
-    if (path.ends_with(read_only)) {
-        options.read_only = true;
+    if (!db_url.empty() && path.ends_with(read_only)) {
+        read_only_ = true;
         path.resize(path.size() - read_only.size());
     }
-    if (path.contains('?')) {
-        return Failure{FailureKind::usage, "the only setting a database takes is ?mode=ro, not " + url};
+    if (!db_url.empty() && path.contains('?')) {
+        return Failure{FailureKind::usage, "the only setting a database takes is ?mode=ro, not " + db_url};
     }
     std::error_code error;
     db_path_ = fs::absolute(path, error);
-    auto opened = SqliteCheckpointer::open(db_path_.string(), options);
+    return {};
+}
+
+Result<void> Context::open_store() {
+    if (store_ != nullptr) return {};
+    if (auto located = locate_store(); !located) return located;
+    if (db_path_.empty()) {
+        keep_nothing();
+        return {};
+    }
+    if (db_url.empty()) {
+        if (auto made = make_private_folder(state_folder()); !made) return made;
+    }
+    auto opened = SqliteCheckpointer::open(db_path_.string(), {.read_only = read_only_});
     if (!opened) return opened.failure();
     store_ = std::move(opened).value();
     return {};
+}
+
+void Context::keep_nothing() {
+    store_ = std::make_unique<MemoryCheckpointer>();
 }
 
 std::string Context::db_option() const {

@@ -13,6 +13,7 @@
 namespace assent::cli {
 
 /// Folders of the user's own, by the XDG rules.
+[[nodiscard]] std::filesystem::path home_folder();
 [[nodiscard]] std::filesystem::path state_folder();
 [[nodiscard]] std::filesystem::path config_folder();
 /// The signed-in user and how: "terminal" with a terminal, else "process".
@@ -28,9 +29,13 @@ public:
 
     /// Opens the store of `--db` unless it is open. Failure kinds usage and database.
     Result<void> open_store();
+    /// Finds out which database `--db` names, without touching it. Failure kind usage.
+    Result<void> locate_store();
+    /// A store that ends with the program, although `--db` names another.
+    void keep_nothing();
     [[nodiscard]] Checkpointer& store() const { return *store_; }
     [[nodiscard]] Approvals approvals() const { return Approvals(*store_); }
-    /// The database's file, absolute; empty for memory.
+    /// The database's file, absolute, once located; empty for memory.
     [[nodiscard]] const std::filesystem::path& db_path() const noexcept { return db_path_; }
     /// What a user types after `assent` to reach the same database; empty for the default.
     [[nodiscard]] std::string db_option() const;
@@ -39,6 +44,7 @@ public:
 
 private:
     std::unique_ptr<Checkpointer> store_;
+    bool read_only_ = false;
     std::filesystem::path db_path_;
 };
 

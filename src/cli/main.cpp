@@ -1,13 +1,18 @@
 // The program `assent`: the commands and their options. What they do stands in their own files.
 #include "cli/answer_commands.hpp"
+#include "cli/doctor_command.hpp"
 #include "cli/json_out.hpp"
 #include "cli/list_commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/version.hpp"
+#include "exec/test_switch.hpp"
 
 #include <assent/clock.hpp>
+#include <assent/tools.hpp>
 
 #include <CLI/CLI.hpp>
+
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <memory>
@@ -34,7 +39,7 @@ void refuse_later_options(CLI::App& command, std::initializer_list<const char*> 
 }
 
 void refuse_later_commands(CLI::App& app) {
-    for (const char* name : {"policy", "work", "db", "doctor", "serve", "watch", "audit"}) {
+    for (const char* name : {"policy", "work", "db", "serve", "watch", "audit"}) {
         auto* command = app.add_subcommand(name, "not in this version")->group("")->allow_extras();
         command->fallthrough(false);
         command->set_help_flag();
@@ -62,6 +67,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->delimiter(',')
         ->allow_extra_args(false);
     command.add_option("--deny", options.deny, "tools that never run")->delimiter(',')->allow_extra_args(false);
+    command
+        .add_option("--writable", options.writable,
+                    "folder besides the workspace where commands may write, such as a cache (may be repeated)")
+        ->allow_extra_args(false)
+        ->check(not_empty);
     command.add_option("--max-turns", options.max_turns, "model turns a prompt may take (default 50)");
     command.add_option("--max-calls", options.max_calls, "tool calls a prompt may make (default 200)");
     command.add_option("--use-by", options.use_by,
@@ -90,6 +100,8 @@ public:
         add_running();
         add_answering();
         add_listing();
+        add("doctor", "say what keeps an agent from answering its own questions, and try it",
+            [this] { return doctor_command(context_); });
         refuse_later_commands(app_);
     }
 
@@ -147,6 +159,16 @@ private:
         return command;
     }
 
+    // A command that decides, or lets an agent go on. Whoever runs it must be no agent.
+    CLI::App* add_deciding(const char* name, const char* description, std::function<int()> action) {
+        return add(name, description, [this, name, action = std::move(action)] {
+            if (!inside_shell_tool()) return action();
+            return context_.terminal.fail(
+                {FailureKind::refused, std::string(name) + " was run by a tool of an agent, which must not decide; run "
+                                                           "it in a terminal of your own"});
+        });
+    }
+
     // Commands that only look take an open store and tell how long ago things were.
     int look(const std::function<int()>& command) {
         if (auto opened = context_.open_store(); !opened) return context_.terminal.fail(opened.failure());
@@ -155,21 +177,21 @@ private:
     }
 
     void add_running() {
-        auto* demo = add("demo", "watch an agent propose a file and a command, and decide",
-                         [this] { return demo_command(context_, run_); });
+        auto* demo = add_deciding("demo", "watch an agent propose a file and a command, and decide",
+                                  [this] { return demo_command(context_, run_); });
         demo->add_option("--answers", run_.answers, "answers beforehand, such as approve,deny")
             ->allow_extra_args(false);
         add_model_options(*demo, run_);
 
-        auto* run = add("run", "prompt an agent", [this] { return run_command(context_, run_, prompt_); });
+        auto* run = add_deciding("run", "prompt an agent", [this] { return run_command(context_, run_, prompt_); });
         run->add_option("prompt", prompt_, "what the agent is asked")->required();
         run->add_option("--thread", run_.thread, "thread to go on with, made when absent (default: a new one)")
             ->check(not_empty);
         run->add_flag("--abort-open", run_.abort_open, "abort what the thread waits for first");
         add_run_options(*run, run_);
 
-        auto* resume =
-            add("resume", "go on with a thread where it stands", [this] { return resume_command(context_, run_); });
+        auto* resume = add_deciding("resume", "go on with a thread where it stands",
+                                    [this] { return resume_command(context_, run_); });
         resume->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
         add_run_options(*resume, run_);
 
@@ -182,7 +204,8 @@ private:
 
     void add_answering() {
         const auto answer = [this](const char* name, const char* description, DecisionKind kind) {
-            auto* command = add(name, description, [this, kind] { return answer_command(context_, kind, answer_); });
+            auto* command =
+                add_deciding(name, description, [this, kind] { return answer_command(context_, kind, answer_); });
             command->add_option("id", answer_.id, "the approval's id, or its interrupt_id with --thread")
                 ->required()
                 ->check(not_empty);
@@ -205,16 +228,16 @@ private:
         edit->add_option("--tool", answer_.tool, "another tool of the agent");
         edit->add_option("--message", answer_.message, "a note for the record");
 
-        auto* resolve = add("resolve", "say how a call with an unknown outcome ended",
-                            [this] { return resolve_command(context_, resolve_); });
+        auto* resolve = add_deciding("resolve", "say how a call with an unknown outcome ended",
+                                     [this] { return resolve_command(context_, resolve_); });
         resolve->add_option("id", resolve_.id, "the id of the unknown outcome")->required()->check(not_empty);
         resolve->add_option("--thread", resolve_.thread, "its thread")->check(not_empty);
         resolve->add_option("--done", resolve_.done, "it ran to its end; the result for the model")->expected(0, 1);
         resolve->add_flag("--retry", resolve_.retry, "run it again");
         resolve->add_option("--fail", resolve_.fail, "it failed; the error for the model")->expected(0, 1);
 
-        auto* abort = add("abort", "cancel what has not started in a thread",
-                          [this] { return abort_command(context_, run_.thread, reason_); });
+        auto* abort = add_deciding("abort", "cancel what has not started in a thread",
+                                   [this] { return abort_command(context_, run_.thread, reason_); });
         abort->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
         abort->add_option("--reason", reason_, "the reason, told to the model");
     }
@@ -261,6 +284,9 @@ private:
 }  // namespace assent::cli
 
 int main(int argc, char** argv) {
+    // Nobody of the same user traces this process or reads its memory, and it leaves no core: it holds keys
+    // and answers.
+    if (!assent::switched_off("memory")) prctl(PR_SET_DUMPABLE, 0);
     assent::cli::open_standard_streams();
     try {
         return assent::cli::CommandLine().run(argc, argv);

@@ -7,6 +7,7 @@
 #include "cli/run_output.hpp"
 
 #include <assent/clock.hpp>
+#include <assent/tools.hpp>
 
 #include <algorithm>
 
@@ -41,6 +42,11 @@ template <class Begin>
 int drive(Context& context, AgentOptions agent_options, const RunOptions& options, bool full_questions, Begin begin) {
     auto answers = read_answers(options.answers);
     if (!answers) return context.terminal.fail(answers.failure());
+    if (!shell_is_confined()) {
+        context.terminal.note(
+            "this kernel has no Landlock: a command that you approve could open the database and decide for you; "
+            "see assent doctor");
+    }
     Signals signals;
     try {
         Agent agent(std::move(agent_options));

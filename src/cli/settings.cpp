@@ -1,8 +1,10 @@
 #include "cli/settings.hpp"
 
+#include "cli/closed_places.hpp"
 #include "cli/json_out.hpp"
 #include "cli/model_choice.hpp"
 
+#include <assent/built_in_guard.hpp>
 #include <assent/tools.hpp>
 
 #include <charconv>
@@ -35,32 +37,6 @@ std::vector<std::string> list_member(const JsonNode& object, std::string_view ke
     return texts;
 }
 
-bool holds(const fs::path& folder, const fs::path& inner) {
-    const auto relative = inner.lexically_relative(folder);
-    return !relative.empty() && *relative.begin() != "..";
-}
-
-// The agent must not reach what decides about it, nor a link that leads there.
-bool reaches(const fs::path& workspace, const fs::path& what) {
-    std::error_code error;
-    const auto link = fs::weakly_canonical(what.parent_path(), error) / what.filename();
-    return holds(workspace, fs::weakly_canonical(what, error)) || holds(workspace, link);
-}
-
-Result<void> check_outside(const Context& context, const fs::path& workspace) {
-    const auto refuse = [&](const std::string& how, const fs::path& what) {
-        return Failure{FailureKind::usage, "the workspace " + workspace.string() + how + what.string() +
-                                               "; choose another with --workspace"};
-    };
-    if (!context.db_path().empty() && reaches(workspace, context.db_path()))
-        return refuse(" contains the database ", context.db_path());
-    const auto config = config_folder();
-    std::error_code error;
-    if (reaches(workspace, config)) return refuse(" contains the configuration ", config);
-    if (holds(fs::weakly_canonical(config, error), workspace)) return refuse(" is part of the configuration ", config);
-    return {};
-}
-
 }  // namespace
 
 std::string RunSettings::json() const {
@@ -69,6 +45,7 @@ std::string RunSettings::json() const {
     if (!base_url.empty()) json.text("base_url", base_url);
     json.text("workspace", workspace);
     json.raw("ask", json_texts(names.ask)).raw("allow", json_texts(names.allow)).raw("deny", json_texts(names.deny));
+    if (!writable.empty()) json.raw("writable", json_texts(writable));
     json.number("max_turns", max_turns).number("max_calls", max_calls).number("lease_seconds", lease_seconds);
     if (use_by_ms) {
         json.number("use_by_ms", *use_by_ms);
@@ -90,6 +67,7 @@ Result<RunSettings> RunSettings::read(const std::string& json) {
                          .workspace = text_member(root, "workspace")};
     settings.names = {
         .ask = list_member(root, "ask"), .allow = list_member(root, "allow"), .deny = list_member(root, "deny")};
+    settings.writable = list_member(root, "writable");
     settings.max_turns = static_cast<int>(number_member(root, "max_turns").value_or(settings.max_turns));
     settings.max_calls = static_cast<int>(number_member(root, "max_calls").value_or(settings.max_calls));
     settings.lease_seconds = static_cast<int>(number_member(root, "lease_seconds").value_or(settings.lease_seconds));
@@ -133,6 +111,10 @@ Result<RunSettings> lay_options_over(RunSettings settings, const RunOptions& opt
     if (!options.ask.empty()) settings.names.ask = options.ask;
     if (!options.allow.empty()) settings.names.allow = options.allow;
     if (!options.deny.empty()) settings.names.deny = options.deny;
+    if (!options.writable.empty()) {
+        settings.writable.clear();
+        for (const auto& folder : options.writable) settings.writable.push_back(fs::absolute(folder, error).string());
+    }
     if (options.max_turns) settings.max_turns = *options.max_turns;
     if (options.max_calls) settings.max_calls = *options.max_calls;
     if (options.lease) settings.lease_seconds = *options.lease;
@@ -153,12 +135,21 @@ Result<AgentOptions> agent_options(const Context& context, const RunSettings& se
     auto workspace = Workspace::open(settings.workspace);
     if (!workspace) return workspace.failure();
     if (auto outside = check_outside(context, workspace->path()); !outside) return outside.failure();
-    const ShellOptions shell{.workspace = *workspace};
+    for (const auto& folder : settings.writable) {
+        std::error_code error;
+        const auto real = fs::canonical(folder, error);
+        if (error || !fs::is_directory(real, error))
+            return Failure{FailureKind::usage, "--writable " + folder + " is no folder; make it first"};
+        if (auto outside = check_outside(context, real); !outside) return outside.failure();
+    }
+    const auto closed = closed_paths(context);
+    const ShellOptions shell{.workspace = *workspace, .closed = closed, .writable = settings.writable};
     if (auto there = check_shell(shell); !there) return there.failure();
     AgentOptions options{.model = std::move(model).value(),
                          .tools = {read_file_tool(*workspace), write_file_tool(*workspace), edit_file_tool(*workspace),
                                    ls_tool(*workspace), shell_tool(shell)},
-                         .guards = {std::make_shared<ProgramGuard>(settings.names)},
+                         .guards = {std::make_shared<ProgramGuard>(settings.names),
+                                    built_in_guard({workspace->path(), home_folder().string(), closed})},
                          .checkpointer = &context.store(),
                          .turns_max = settings.max_turns,
                          .calls_max = settings.max_calls,

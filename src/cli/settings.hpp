@@ -21,6 +21,7 @@ struct RunOptions {
     std::vector<std::string> ask;
     std::vector<std::string> allow;
     std::vector<std::string> deny;
+    std::vector<std::string> writable;
     std::optional<int> max_turns;
     std::optional<int> max_calls;
     std::optional<std::string> use_by;
@@ -36,6 +37,7 @@ struct RunSettings {
     std::string base_url;   ///< Of a service; never a key.
     std::string workspace;  ///< Absolute.
     ToolNames names;
+    std::vector<std::string> writable;  ///< Absolute.
     int max_turns = 50;
     int max_calls = 200;
     std::optional<std::int64_t> use_by_ms = 24LL * 60 * 60 * 1000;

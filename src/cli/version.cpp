@@ -19,4 +19,8 @@ std::string version_text() {
     return text;
 }
 
+std::string program_version() {
+    return ASSENT_VERSION;
+}
+
 }  // namespace assent::cli

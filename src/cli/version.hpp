@@ -6,5 +6,7 @@
 namespace assent::cli {
 
 [[nodiscard]] std::string version_text();
+/// The number alone.
+[[nodiscard]] std::string program_version();
 
 }  // namespace assent::cli

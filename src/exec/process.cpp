@@ -2,9 +2,11 @@
 
 #include <assent/clock.hpp>
 
+#include "base/real_places.hpp"
 #include "base/unique_fd.hpp"
 #include "exec/helper_protocol.hpp"
 #include "exec/helper_report.hpp"
+#include "exec/test_switch.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -68,6 +70,13 @@ bool make_channel(Ends& ends) {
     return move_up(ends.theirs) && fcntl(ends.ours.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> out;
+    for (auto& text : texts) out.push_back(text.data());
+    out.push_back(nullptr);
+    return out;
+}
+
 class Supervised {
 public:
     explicit Supervised(const ShellRun& run)
@@ -94,18 +103,17 @@ public:
 
 private:
     int spawn(const std::string& helper, int null) {
-        std::array<std::string, 6> arguments{helper,
-                                             std::to_string(run_.time_limit.count()),
-                                             std::to_string(run_.grace.count()),
-                                             std::to_string(run_.linger.count()),
-                                             run_.folder,
-                                             run_.line};
-        std::array<char*, 7> argv{};
-        std::transform(arguments.begin(), arguments.end(), argv.begin(), [](auto& text) { return text.data(); });
-        auto environment = tool_environment(run_.environment_names);
-        std::vector<char*> envp;
-        for (auto& entry : environment) envp.push_back(entry.data());
-        envp.push_back(nullptr);
+        std::vector<std::string> arguments{helper};
+        for (const auto& path : real_places(run_.closed)) arguments.push_back(helper_closed_mark + path);
+        for (const auto& path : real_places(run_.writable)) arguments.push_back(helper_writable_mark + path);
+        for (const auto time : {run_.time_limit, run_.grace, run_.linger})
+            arguments.push_back(std::to_string(time.count()));
+        arguments.insert(arguments.end(), {run_.folder, run_.line});
+        auto passed_names = run_.environment_names;
+        if constexpr (test_switches_compiled) passed_names.emplace_back(test_switch_name);
+        auto environment = tool_environment(passed_names);
+        const auto argv = pointers(arguments);
+        const auto envp = pointers(environment);
 
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
@@ -219,6 +227,15 @@ Result<ShellEnd> run_shell(const ShellRun& run, const std::stop_token& stop) {
     if (run.time_limit < 1ms || run.time_limit > time_limit_max || run.grace < 0ms || run.grace > time_limit_max ||
         run.linger < 0ms || run.linger > time_limit_max)
         return refuse("the time limit must be between 1 ms and 7 days");
+    if (run.closed.size() > reach_paths_max || run.writable.size() > reach_paths_max)
+        return refuse("more than " + std::to_string(reach_paths_max) +
+                      " paths are closed or writable to the command; name a folder that holds them");
+    for (const auto& folder : real_places({run.folder})) {
+        for (const auto& closed : real_places(run.closed)) {
+            if (lies_in(folder, closed))
+                return refuse("the folder " + folder + " lies in " + closed + ", which is closed; work in another");
+        }
+    }
     const auto helper = find_helper(run.helper);
     if (!helper.ok()) return helper.failure();
     if (stop.stop_requested()) {

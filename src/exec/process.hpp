@@ -1,7 +1,10 @@
 // Runs a shell line so that nothing of it is left afterwards, and however it ends.
 //
 // The line runs below the helper program `assent-exec`: in a session of its own, without a terminal,
-// with nothing to read, with a cleaned environment. All its descendants are killed when it has ended,
+// with nothing to read, with a cleaned environment. Where the kernel has Landlock it writes only in its
+// folder, in a temporary folder of its own (TMPDIR, removed afterwards) and to devices like /dev/null,
+// and cannot open what is closed to it, devices of terminals and disks, or memory of processes that
+// are not its own. All its descendants are killed when it has ended,
 // when its time is over, when it is cancelled, and when this process dies in whatever way. Not
 // reached are processes that others start for it (a service manager, a container daemon), and a line
 // that kills the helper itself leaves what it put in the background.
@@ -26,6 +29,9 @@ namespace assent {
 /// Longer lines are refused: the kernel takes no argument over 128 KiB.
 inline constexpr std::size_t shell_line_bytes_max = std::size_t{100} * 1024;
 
+/// Of paths that are closed to a line, and of those where it may write.
+inline constexpr std::size_t reach_paths_max = 200;
+
 struct ShellRun {
     std::string line;
     std::string folder;
@@ -37,6 +43,8 @@ struct ShellRun {
     std::size_t output_bytes_max = std::size_t{64} * 1024;  ///< Of each stream.
     std::string helper;                                     ///< Empty: where `find_helper` finds it.
     std::vector<std::string> environment_names;             ///< Passed on besides the usual ones.
+    std::vector<std::string> closed;                        ///< Files and folders that the line must not open.
+    std::vector<std::string> writable;                      ///< Folders to write in besides `folder`.
 };
 
 struct ShellEnd {

@@ -1,5 +1,6 @@
 #include "tools/shell_work.hpp"
 
+#include "exec/landlock_abi.hpp"
 #include "exec/process.hpp"
 #include "tools/call_arguments.hpp"
 
@@ -67,6 +68,8 @@ ToolResult run_command(const ShellOptions& options, const Arguments& arguments, 
     run.output_bytes_max = options.output_bytes_max;
     run.helper = options.helper;
     run.environment_names = options.environment_names;
+    run.closed = options.closed;
+    run.writable = options.writable;
     const auto end = run_shell(run, stop);
     if (!end.ok()) return error_result(end.failure().message);
     ToolResult result;
@@ -84,6 +87,10 @@ Result<void> check_shell(const ShellOptions& options) {
     const auto helper = find_helper(options.helper);
     if (!helper.ok()) return helper.failure();
     return {};
+}
+
+bool shell_is_confined() {
+    return landlock::abi() > 0;
 }
 
 }  // namespace assent

@@ -5,8 +5,8 @@ import re
 from program import INTERRUPTED, WAITING, ProgramTest, call, json, os, shell, signal, subprocess, turn, unittest, wait_until, write
 
 COMMANDS = ["demo", "run", "resume", "judge", "approve", "deny", "respond", "edit", "resolve", "abort", "pending",
-            "show", "threads", "history"]
-LATER_COMMANDS = ["policy", "work", "db", "doctor", "serve", "watch", "audit"]
+            "show", "threads", "history", "doctor"]
+LATER_COMMANDS = ["policy", "work", "db", "serve", "watch", "audit"]
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 APPROVAL = {"id", "kind", "thread", "parent", "turn", "position", "tool", "tool_call_id", "interrupt_id", "arguments",
             "arguments_sha256", "digest", "payload", "guard", "guard_version", "reason", "description", "details",

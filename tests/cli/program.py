@@ -98,12 +98,13 @@ class Screen:
 
     def __init__(self, command: list[str], env: dict[str, str], cwd: Path, ahead: str = ""):
         self.master, slave = pty.openpty()
+        self.terminal = os.ttyname(slave)
         os.write(self.master, ahead.encode())  # typed before there is anything to see
 
         def take_terminal():
             os.setsid()
             # The terminal that is opened first by the leader of a session becomes its own.
-            os.close(os.open(os.ttyname(slave), os.O_RDWR))
+            os.close(os.open(self.terminal, os.O_RDWR))
 
         self.process = subprocess.Popen(  # pylint: disable=subprocess-popen-preexec-fn
             command, stdin=slave, stdout=slave, stderr=slave, env=env, cwd=cwd, preexec_fn=take_terminal)

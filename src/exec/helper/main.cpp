@@ -3,8 +3,10 @@
 // It stands between the runner and the shell because only a process of its own can be the reaper of
 // everything the line starts, notice by a closed pipe that the runner died in whatever way, and keep
 // this apart from the host program's own children and signals.
+#include "exec/helper/confinement.hpp"
 #include "exec/helper/descendants.hpp"
 #include "exec/helper_protocol.hpp"
+#include "exec/test_switch.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -49,7 +51,7 @@ void report(const char* text) {
 
 [[noreturn]] void fail(const char* step, int error) {
     report(("failed " + std::string(step) + " " + std::to_string(error) + "\n").c_str());
-    _exit(1);
+    std::exit(1);
 }
 
 std::int64_t now_ms() {
@@ -60,7 +62,8 @@ std::int64_t now_ms() {
 
 class Supervisor {
 public:
-    explicit Supervisor(const Settings& settings) : settings_(settings) {}
+    explicit Supervisor(const Settings& settings, assent::Confinement& confinement)
+        : settings_(settings), confinement_(confinement) {}
 
     void run() {
         prepare();
@@ -96,9 +99,8 @@ private:
         if (setsid() < 0) fail("session", errno);
         if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail("reaper", errno);
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("privileges", errno);
-        // Nobody of the same user may trace us or look into our memory.
-        prctl(PR_SET_DUMPABLE, 0);
         if (chdir(settings_.folder) != 0) fail("folder", errno);
+        if (const char* step = confinement_.prepare()) fail(step, errno);
     }
 
     void start() {
@@ -136,7 +138,8 @@ private:
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
-        execl("/bin/sh", "sh", "-c", settings_.line, static_cast<char*>(nullptr));
+        if (!confinement_.enter()) return;
+        execle("/bin/sh", "sh", "-c", settings_.line, static_cast<char*>(nullptr), confinement_.environment());
     }
 
     void arm(long ms) const {
@@ -279,6 +282,7 @@ private:
     static constexpr int stop_rounds_max = 32;
 
     Settings settings_;
+    assent::Confinement& confinement_;
     Phase phase_ = Phase::running;
     pid_t main_ = -1;
     int signals_ = -1;
@@ -304,6 +308,14 @@ void close_all_from(int first) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // Nobody of the same user may trace us or look into our memory.
+    if (!assent::switched_off("memory")) prctl(PR_SET_DUMPABLE, 0);
+    if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+        std::puts("assent-exec " ASSENT_VERSION);
+        return 0;
+    }
+    // Static, so that it ends with the program, wherever that ends.
+    static assent::Confinement confinement(assent::take_reach(argc, argv));
     if (argc != 6 || fcntl(assent::helper_control_fd, F_GETFD) < 0 || fcntl(assent::helper_status_fd, F_GETFD) < 0) {
         std::fputs("assent-exec is started by assent, not by hand\n", stderr);
         return 2;
@@ -313,6 +325,6 @@ int main(int argc, char** argv) {
     fcntl(assent::helper_status_fd, F_SETFD, FD_CLOEXEC);
     const Settings settings{std::strtol(argv[1], nullptr, 10), std::strtol(argv[2], nullptr, 10),
                             std::strtol(argv[3], nullptr, 10), argv[4], argv[5]};
-    Supervisor(settings).run();
-    _exit(0);
+    Supervisor(settings, confinement).run();
+    return 0;
 }

@@ -1,5 +1,6 @@
 #include <assent/sqlite.hpp>
 
+#include "base/real_places.hpp"
 #include "store/sqlite/commit_group.hpp"
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/migrations.hpp"
@@ -107,6 +108,14 @@ public:
 
     [[nodiscard]] bool alive(std::int64_t runner) const {
         return runner != 0 && (runner == runner_ || !locks_ || locks_->held(runner));
+    }
+
+    // Of the connection that writes.
+    Result<bool> syncs_commits() {
+        constexpr std::int64_t full = 2;
+        const std::lock_guard lock(mutex_);
+        return guarded(database_,
+                       [this](Rows) -> Result<bool> { return database_->pragma("PRAGMA synchronous") >= full; });
     }
 
 private:
@@ -282,6 +291,19 @@ SqliteCheckpointer::SqliteCheckpointer(const std::string& path, const SqliteOpti
 
 SqliteCheckpointer::SqliteCheckpointer(std::unique_ptr<Store> store) : store_(std::move(store)) {}
 SqliteCheckpointer::~SqliteCheckpointer() = default;
+
+std::vector<std::string> SqliteCheckpointer::files(const std::string& path) {
+    std::vector<std::string> all;
+    // SQLite puts its own beside the file that a link leads to, we ours beside the link.
+    for (const auto& place : real_places({path})) {
+        for (const auto* suffix : {"", "-wal", "-shm", "-journal", "-runners"}) all.push_back(place + suffix);
+    }
+    return all;
+}
+
+Result<bool> SqliteCheckpointer::syncs_commits() {
+    return store_->syncs_commits();
+}
 
 Result<AppendResult> SqliteCheckpointer::append(const Append& append) {
     return store_->append(append);
