@@ -1,5 +1,6 @@
 #include "agent/run.hpp"
 
+#include "agent/tool_threads.hpp"
 #include "base/display.hpp"
 
 #include <cxxabi.h>
@@ -31,6 +32,8 @@ RunLoop::RunLoop(const AgentOptions& options, Gate& gate, Told& told, std::stop_
 
 RunLoop::~RunLoop() {
     tools_stop_.request_stop();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return bodies_ == 0; });
 }
 
 Run RunLoop::go() {
@@ -129,8 +132,12 @@ Result<void> RunLoop::start_ready() {
         const auto tool = gate_.tool(permit.tool());
         ++running_;
         const std::string attempt(permit.attempt());
+        {
+            const std::lock_guard lock(mutex_);
+            ++bodies_;
+        }
         try {
-            threads_.emplace_back(
+            ToolThreads::shared().run(
                 [this, tool, own = std::move(permit)]() mutable { ended(tool->start(std::move(own))); });
         } catch (const std::system_error&) {
             ended(
@@ -143,6 +150,7 @@ Result<void> RunLoop::start_ready() {
 void RunLoop::ended(Outcome outcome) {
     const std::lock_guard lock(mutex_);
     outcomes_.push_back(std::move(outcome));
+    --bodies_;
     changed_.notify_all();
 }
 
@@ -159,7 +167,6 @@ Result<void> RunLoop::wait_for_tools() {
     for (const auto& outcome : ended) {
         if (auto stored = record(outcome); !stored) all = stored;
     }
-    if (running_ == 0) threads_.clear();
     if (!all || !ended.empty()) return all;
     // Others may have answered or aborted meanwhile.
     if (auto read = gate_.refresh(); !read) return read;

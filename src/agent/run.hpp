@@ -5,9 +5,8 @@
 
 #include <condition_variable>
 #include <deque>
-#include <list>
 #include <mutex>
-#include <thread>
+#include <stop_token>
 
 namespace assent {
 
@@ -50,8 +49,8 @@ private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::deque<Outcome> outcomes_;  // of tools that have ended and are not recorded yet
+    int bodies_ = 0;                // threads that still run something of this loop
     int running_ = 0;
-    std::list<std::jthread> threads_;
 };
 
 }  // namespace assent

@@ -111,6 +111,7 @@ bool valid_utf8(std::string_view text) noexcept {
 }
 
 std::string repaired_utf8(std::string_view text) {
+    if (valid_utf8(text)) return std::string(text);
     std::string out;
     while (!text.empty()) {
         const auto size = read_utf8(text).size;

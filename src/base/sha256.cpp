@@ -65,11 +65,11 @@ Digest sha256_fields(std::span<const std::string_view> fields) {
 
 std::string hex(std::span<const std::uint8_t> bytes) {
     static constexpr std::string_view digits = "0123456789abcdef";
-    std::string out;
-    out.reserve(bytes.size() * 2);
+    std::string out(bytes.size() * 2, '0');
+    std::size_t at = 0;
     for (auto byte : bytes) {
-        out += digits[byte >> 4];
-        out += digits[byte & 0xf];
+        out[at++] = digits[byte >> 4];
+        out[at++] = digits[byte & 0xf];
     }
     return out;
 }

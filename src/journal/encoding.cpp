@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace assent::journal {
 namespace {
@@ -62,10 +63,21 @@ std::optional<Event> read_event(std::string_view kind, const json::value& fields
     }
 }
 
+// Memory for one tree of values that is read once: most rows need none but this.
+class ParseMemory {
+public:
+    [[nodiscard]] json::storage_ptr storage() noexcept { return &resource_; }
+
+private:
+    std::array<unsigned char, 8192> buffer_;  // NOLINT(cppcoreguidelines-pro-type-member-init): memory, not a value
+    json::monotonic_resource resource_{buffer_.data(), buffer_.size()};
+};
+
 template <class T>
 Result<T> read_versioned(const std::string& bytes, int version, std::string_view what) {
     boost::system::error_code error;
-    const auto parsed = json::parse(bytes, error);
+    ParseMemory memory;
+    const auto parsed = json::parse(bytes, error, memory.storage());
     if (error || !parsed.is_object()) return damaged(what);
     const auto* found = parsed.as_object().if_contains("v");
     const auto* value = parsed.as_object().if_contains("d");
@@ -123,22 +135,23 @@ std::string encode(std::span<const Event> events) {
 
 Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_number) {
     boost::system::error_code error;
-    const auto parsed = json::parse(body, error);
+    ParseMemory memory;
+    auto parsed = json::parse(body, error, memory.storage());
     if (error || !parsed.is_object()) return damaged("a journal row");
-    const auto& object = parsed.as_object();
+    auto& object = parsed.as_object();
     const auto* version = object.if_contains("v");
-    const auto* list = object.if_contains("events");
+    auto* list = object.if_contains("events");
     if (version == nullptr || list == nullptr || !list->is_array() || *version != body_version)
         return damaged("a journal row");
     std::vector<Event> events;
-    for (const auto& item : list->as_array()) {
+    for (auto& item : list->as_array()) {
         if (!item.is_object()) return damaged("a journal row");
-        auto fields = item.as_object();
+        auto& fields = item.as_object();
         const auto* kind = fields.if_contains("event");
         if (kind == nullptr || !kind->is_string()) return damaged("a journal row");
         const std::string name(kind->as_string());
         fields.erase("event");
-        auto event = read_event(name, fields);
+        auto event = read_event(name, item);
         if (!event || !counts_are_possible(*event)) return damaged("a journal row");
         if (auto* asked = std::get_if<Asked>(&*event)) asked->number = first_number++;
         events.push_back(std::move(*event));
@@ -164,7 +177,8 @@ std::string encode(const Header& header) {
 
 Result<Header> decode_header(const std::string& bytes) {
     boost::system::error_code error;
-    const auto parsed = json::parse(bytes, error);
+    ParseMemory memory;
+    const auto parsed = json::parse(bytes, error, memory.storage());
     if (error || !parsed.is_object()) return damaged("a journal header");
     try {
         const auto& object = parsed.as_object();

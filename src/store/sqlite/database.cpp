@@ -58,12 +58,12 @@ Statement& Statement::bind(std::int64_t value) {
 }
 
 Statement& Statement::bind(std::string_view text) {
-    check(sqlite3_bind_text64(statement_.get(), ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+    check(sqlite3_bind_text64(statement_.get(), ++bound_, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
     return *this;
 }
 
 Statement& Statement::bind_blob(std::string_view bytes) {
-    check(sqlite3_bind_blob64(statement_.get(), ++bound_, bytes.data(), bytes.size(), SQLITE_TRANSIENT));
+    check(sqlite3_bind_blob64(statement_.get(), ++bound_, bytes.data(), bytes.size(), SQLITE_STATIC));
     return *this;
 }
 
@@ -79,8 +79,8 @@ bool Statement::step() {
 }
 
 void Statement::run() {
+    const Query used(*this);
     step();
-    reset();
 }
 
 void Statement::reset() noexcept {
@@ -126,7 +126,8 @@ Database::Database(const std::string& uri, int flags, std::int64_t busy_ms) : bu
 Statement& Database::statement(const char* sql) {
     const auto found = statements_.find(sql);
     if (found != statements_.end()) {
-        found->second.reset();
+        // Every use ends with a reset, but one that threw before it ran.
+        if (found->second.has_bound()) found->second.reset();
         return found->second;
     }
     return statements_.emplace(sql, Statement(database_.get(), sql)).first->second;

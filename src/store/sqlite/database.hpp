@@ -31,6 +31,7 @@ class Statement {
 public:
     Statement(sqlite3* database, std::string_view sql);
 
+    /// Texts and blobs are not copied: they must live until the statement is run or reset.
     Statement& bind(std::int64_t value);
     Statement& bind(int value) { return bind(static_cast<std::int64_t>(value)); }
     Statement& bind(std::string_view text);
@@ -39,9 +40,10 @@ public:
 
     /// Moves to the next row; false after the last. Throws Error.
     bool step();
-    /// Runs a statement that gives no rows, and makes it ready for another use.
+    /// Runs a statement that gives no rows, and makes it ready for another use, also when it throws.
     void run();
     void reset() noexcept;
+    [[nodiscard]] bool has_bound() const noexcept { return bound_ != 0; }
 
     [[nodiscard]] std::int64_t integer(int column) const;
     [[nodiscard]] bool is_null(int column) const;
