@@ -102,7 +102,7 @@ class Shell(Used):
     def test_what_it_inherits(self):
         told = self.told(shell("grep -E '^Sig(Ign|Blk)' /proc/self/status; ls /proc/self/fd | wc -l; umask; pwd"))
         self.assertRegex(told, r"SigBlk:\s0000000000000000")
-        self.assertRegex(told, r"SigIgn:\s00000001[08]0000000|SigIgn:\s0000000000000000", "but two of the C library")
+        self.assertRegex(told, r"SigIgn:\s0000000[01][08]0000000", "but two of the C library")
         self.assertIn(str(self.workspace), told)
         handles = int(next(line for line in told.splitlines() if line.isdigit()))
         self.assertLessEqual(handles, 4, "no file of the program is open in it")
