@@ -43,6 +43,7 @@ help:
 	@echo "make lint         formatting, rooms and arrows, public headers, clang-tidy"
 	@echo "make asan         all tests under the address and undefined behaviour sanitizers"
 	@echo "make tsan         all tests under the thread sanitizer"
+	@echo "make bare         build and test in the smallest Debian 12 system, made for it (root)"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
 	@echo "make install      program, library and headers (PREFIX=DIR, else /usr/local)"
 	@echo "make format       format all C++ files in place"
@@ -77,7 +78,10 @@ conformance:
 	$(call compile,dev,--target assent-conformance)
 	@build/dev/bin/assent-conformance $(CASES)
 
-bench bare fuzz:
+bare:
+	@JOBS=$(JOBS) tools/bare
+
+bench fuzz:
 	@echo "make $@: not in this version" >&2; exit 1
 
 install: build

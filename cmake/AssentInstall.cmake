@@ -80,7 +80,7 @@ list(JOIN flags " " ASSENT_PC_LIBS)
 set(ASSENT_PC_REQUIRES)
 if(NOT BUILD_SHARED_LIBS)
   # What a static library leaves to whoever links it.
-  set(ASSENT_PC_REQUIRES "libcrypto sqlite3 icu-uc libcurl")
+  set(ASSENT_PC_REQUIRES "libcrypto sqlite3 icu-uc icu-i18n libcurl")
   string(APPEND ASSENT_PC_LIBS " -lboost_json -pthread")
 endif()
 string(REGEX REPLACE "[^/]+" ".." up "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -123,6 +123,7 @@ struct AppendResult {
     std::int64_t fence = 0;
     std::int64_t first_number = 0;  ///< Of the first approval that was opened; 0 if none was.
     std::string leased_by;          ///< Leased: who runs it, for people.
+    std::string doubt;              ///< Uncertain: what went wrong, for people; may be empty.
 };
 
 /// Where the question of a number stands.

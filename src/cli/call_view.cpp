@@ -1,12 +1,15 @@
 #include "cli/call_view.hpp"
 
 #include "base/display.hpp"
+#include "base/look_alikes.hpp"
 #include "base/sha256.hpp"
 #include "cli/json_text.hpp"
 #include "cli/page.hpp"
 #include "cli/words.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 
@@ -17,6 +20,7 @@ constexpr std::size_t digest_letters = 12;
 constexpr std::size_t one_line_max = 60;
 constexpr std::size_t name_width_max = 20;
 constexpr std::size_t context_lines = 3;
+constexpr std::size_t look_alikes_max = 5;
 constexpr std::size_t all_lines = std::numeric_limits<std::size_t>::max();
 
 using Kind = JsonNode::Kind;
@@ -253,12 +257,38 @@ void show_question(Page& page, const Question& question) {
     page.block(details ? pretty_json(details->root()) : question.details);
 }
 
-void show_warnings(Page& page, const ViewOptions& options) {
+// Every text of the call that a person reads, joined so that no words run together.
+void gather_texts(std::string& texts, const JsonNode& node) {
+    texts += node.string + '\n';
+    for (const auto& key : node.keys) texts += key + '\n';
+    for (const auto& item : node.items) gather_texts(texts, item);
+}
+
+using Texts = std::initializer_list<std::reference_wrapper<const std::string>>;
+
+std::vector<LookAlike> look_alikes_of(const Texts& json_texts) {
+    std::string texts;
+    for (const std::string& json : json_texts) {
+        const auto parsed = JsonText::parse(json, {.bytes_max = all_lines});
+        if (parsed) {
+            gather_texts(texts, parsed->root());
+        } else {
+            texts += json + '\n';
+        }
+    }
+    return look_alikes(texts, look_alikes_max);
+}
+
+void show_warnings(Page& page, const Texts& json_texts, const ViewOptions& options) {
     const auto warn = [&](const std::string& text) { page.line(page.terminal().styled(Style::yellow, "! " + text)); };
     const bool too_wide = options.width != 0 && page.widest() > options.width;
-    if (page.hidden_characters() || too_wide) page.line();
+    const auto alike = look_alikes_of(json_texts);
+    if (page.hidden_characters() || too_wide || !alike.empty()) page.line();
     if (page.hidden_characters()) {
         warn("it holds hidden or misleading characters; they are shown as \\u{...}, \\x.. or \\r");
+    }
+    for (const auto& [word, escaped, reads] : alike) {
+        warn("it says " + word + ", which is " + escaped + ": it reads as " + reads + " and is something else");
     }
     if (too_wide) {
         warn("its longest line takes " + std::to_string(page.widest()) +
@@ -302,7 +332,7 @@ std::string call_view(const Approval& approval, const Terminal& terminal, const 
         page.line(terminal.styled(Style::bold, "Exact arguments"));
         page.block(approval.arguments);
     }
-    show_warnings(page, options);
+    show_warnings(page, {approval.arguments, approval.arguments_raw}, options);
     show_choices(page, approval);
     return page.text();
 }
@@ -329,7 +359,7 @@ std::string arguments_diff(const Arguments& before, const Arguments& after, cons
     for (std::size_t i = 0; i < new_root.items.size(); ++i) {
         if (before.find(new_root.keys[i]) == nullptr) changed(new_root.keys[i], nullptr, &new_root.items[i]);
     }
-    show_warnings(page, {});
+    show_warnings(page, {after.text()}, {});
     return page.text();
 }
 

@@ -197,8 +197,10 @@ Result<AppendResult> ThreadSession::store_append(const Append& append) {
         if (!rows) return rows.failure();
         const auto found =
             std::find_if(rows->begin(), rows->end(), [&](const auto& row) { return row.command == append.command; });
-        if (found == rows->end())
-            return Failure{FailureKind::database, "the store did not keep the last change; try again"};
+        if (found == rows->end()) {
+            const auto what = result->doubt.empty() ? "the store failed" : result->doubt;
+            return Failure{FailureKind::database, what + "; the last change was not kept: try again"};
+        }
         const auto header = journal::decode_header(found->header);
         if (!header) return header.failure();
         auto head = store_.find_thread(thread_id_);

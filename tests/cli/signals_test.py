@@ -44,6 +44,7 @@ class RunningTool(ProgramTest):
 
     def test_a_second_signal_ends_it_at_once(self):
         running, pid = self.begin(DEAF)
+        wait_until(lambda: "finished" in self.events(), "the other call's end is stored")
         running.signal(signal.SIGINT)
         wait_until(lambda: taken(running.process.pid, signal.SIGINT), "the first signal is taken")
         running.signal(signal.SIGINT)

@@ -2,6 +2,7 @@
 #include "base/decimal.hpp"
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
+#include "base/look_alikes.hpp"
 #include "base/sha256.hpp"
 #include "base/time_text.hpp"
 
@@ -140,6 +141,50 @@ TEST(Display, MakesHiddenCharactersVisibleAndLeavesOrdinaryTextAlone) {
         EXPECT_EQ(shown.hidden_characters, row.hidden) << row.shown;
     }
     EXPECT_EQ(safe_to_show("a\nb", Lines::keep).text, "a\nb");
+}
+
+TEST(LookAlikes, AreWordsThatReadAsOtherWordsAndNoOrdinaryOnes) {
+    struct Row {
+        const char* text;
+        const char* escaped;  // nullptr: nothing to warn of
+        const char* reads;
+    };
+    for (const auto& row : {
+             Row{"plain text", nullptr, nullptr},
+             Row{"rm -rf /\u0435tc", "\\u{435}tc", "etc"},  // one Cyrillic letter
+             Row{"\u0430pprove all", "\\u{430}pprove", "approve"},
+             Row{"cat /\u0455\u0443\u0455", "\\u{455}\\u{443}\\u{455}", "sys"},  // a whole word
+             Row{"p\u03bfrt", "p\\u{3bf}rt", "port"},                            // Greek
+             Row{"\uff52\uff4d x", "\\u{ff52}\\u{ff4d}", "rm"},                  // wide forms
+             Row{"\U0001d41e", "\\u{1d41e}", "e"},                               // mathematical
+             Row{"a\u2215b", "\\u{2215}", "/"},                                  // a division slash
+             Row{"привет, с утра я у дома", nullptr, nullptr},
+             Row{"καλημέρα το πρωί", nullptr, nullptr},
+             Row{"kadın ışık çay", nullptr, nullptr},
+             Row{"naïve café Ångström straße", nullptr, nullptr},
+             Row{"日本語のテキスト、全部。", nullptr, nullptr},
+             Row{"Δt = 5 μs", nullptr, nullptr},
+             Row{"שלום עולם", nullptr, nullptr},
+             Row{"مرحبا ١٥", nullptr, nullptr},
+             Row{"— “quoted” … ‘it’", nullptr, nullptr},
+             Row{"\xff\xfe", nullptr, nullptr},
+         }) {
+        const auto found = look_alikes(row.text, 5);
+        EXPECT_EQ(found.size(), row.escaped == nullptr ? 0 : 1) << row.text;
+        if (found.empty() || row.escaped == nullptr) continue;
+        EXPECT_EQ(found[0].escaped, row.escaped);
+        EXPECT_EQ(found[0].reads, row.reads);
+    }
+}
+
+TEST(LookAlikes, AreNamedOnceEachUpToTheLimitAndCutWhenLong) {
+    const std::string one = "\u0430bc ";
+    const auto found = look_alikes(one + one + "\u0430bd \u0430be \u0430bf", 3);
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[2].reads, "abe");
+    const auto cut = look_alikes(std::string(1000, 'a') + "\u0430", 1);
+    ASSERT_EQ(cut.size(), 1U);
+    EXPECT_EQ(cut[0].reads, std::string(40, 'a'));
 }
 
 TEST(Display, CapsBetweenCharactersAndSaysHowMuchIsMissing) {

@@ -200,6 +200,18 @@ TEST(CallView, NothingThatAModelWroteCanBeginALineOrHide) {
     }
 }
 
+TEST(CallView, WordsThatOnlyLookLikeOthersAreNamed) {
+    constexpr auto warning = "! it says \u0435tc, which is \\u{435}tc: it reads as etc and is something else\n";
+    for (const auto* arguments : {"{\"path\": \"/\u0435tc\"}", "{\"path\": \"/\\u0435tc\"}", "{\"\u0435tc\": 1}",
+                                  "{\"deep\": [{\"x\": \"\u0435tc\"}]}"}) {
+        EXPECT_THAT(view(approval_for("pay", arguments)), HasSubstr(warning)) << arguments;
+    }
+    auto approval = approval_for("pay", "{}");
+    approval.arguments_raw = "{\"path\": \"/\u0435tc\"}";
+    EXPECT_THAT(view(approval), HasSubstr(warning));
+    EXPECT_THAT(view(approval_for("pay", "{\"note\": \"в порядке\"}")), Not(HasSubstr("! it says")));
+}
+
 TEST(CallView, BytesThatAreNoTextAreShownAsBytes) {
     auto approval = approval_for("pay", "{}");
     approval.arguments_raw = "{\"a\": \"\xff\xfe\"}";

@@ -249,7 +249,7 @@ TEST_P(GateEdge, AnUncertainCommitThatWasLostIsToldAndCanBeMadeAgain) {
     store_.appends = {Fault::uncertain_lost};
     const auto lost = gate->prompt("pay it", "user");
     ASSERT_FALSE(lost.ok());
-    EXPECT_EQ(lost.failure().message, "the store did not keep the last change; try again");
+    EXPECT_EQ(lost.failure().message, "the store failed; the last change was not kept: try again");
     const auto id = ask(*gate);
     store_.appends = {Fault::uncertain_lost};
     EXPECT_FALSE(approvals().answer(id, approve(), alice_).ok());

@@ -7,6 +7,7 @@
 #include "base/sha256.hpp"
 #include "gate/session.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -21,6 +22,7 @@ namespace assent {
 namespace {
 
 using namespace assent::test;
+using testing::EndsWith;
 namespace fs = std::filesystem;
 
 Append event(const std::string& thread = "t", LeaseUse lease = LeaseUse::none) {
@@ -298,7 +300,7 @@ TEST_F(Sqlite, AnUncertainCommitIsLookedUp) {
     FailingDisk::fail_syncs(1);
     const auto lost = session.append(said);
     ASSERT_FALSE(lost.ok());
-    EXPECT_EQ(lost.failure().message, "the store did not keep the last change; try again");
+    EXPECT_THAT(lost.failure().message, EndsWith("failed: disk I/O error; the last change was not kept: try again"));
     EXPECT_EQ(session.state().turns, 0);
     EXPECT_TRUE(session.held());
     ASSERT_EQ(session.append(said)->status, AppendStatus::done);
@@ -328,7 +330,7 @@ TEST_F(Sqlite, ALeaseThatWasPerhapsTakenIsLookedUpToo) {
     FailingDisk::fail_syncs(1);
     const auto lost = store->append(take);
     ASSERT_FALSE(lost.ok());
-    EXPECT_EQ(lost.failure().message, "the store did not keep the last change; try again");
+    EXPECT_THAT(lost.failure().message, EndsWith("failed: disk I/O error; the last change was not kept: try again"));
     EXPECT_EQ(store->append(take)->fence, 2);
 }
 

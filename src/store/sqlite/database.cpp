@@ -3,6 +3,18 @@
 #include <cerrno>
 
 namespace assent::sqlite {
+namespace {
+
+// What the last call on `database` failed with. A file beside the database that finds no room (its shared
+// memory) is an I/O error to SQLite; to people it is a full disk like any other.
+Error last_error(sqlite3* database) {
+    const int code = sqlite3_extended_errcode(database);
+    const bool no_room = (code & 0xff) == SQLITE_IOERR && sqlite3_system_errno(database) == ENOSPC;
+    return {no_room ? SQLITE_FULL : code, sqlite3_errmsg(database)};
+}
+
+}  // namespace
+
 Failure failure_of(const Error& error, const std::string& path) {
     const std::string where = "the database " + path;
     switch (error.code() & 0xff) {
@@ -37,7 +49,7 @@ Statement::Statement(sqlite3* database, std::string_view sql) : database_(databa
 
 void Statement::check(int code) {
     if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-    throw Error(sqlite3_extended_errcode(database_), sqlite3_errmsg(database_));
+    throw last_error(database_);
 }
 
 Statement& Statement::bind(std::int64_t value) {
@@ -122,7 +134,7 @@ Statement& Database::statement(const char* sql) {
 
 void Database::execute(const char* sql) {
     const int code = sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr);
-    if (code != SQLITE_OK) throw Error(sqlite3_extended_errcode(database_.get()), sqlite3_errmsg(database_.get()));
+    if (code != SQLITE_OK) throw last_error(database_.get());
 }
 
 std::int64_t Database::pragma(const char* sql) {

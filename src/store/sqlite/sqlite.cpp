@@ -202,38 +202,39 @@ private:
         const auto takes = [](const auto& pending) { return pending->append.lease == LeaseUse::take; };
         if (std::any_of(batch.begin(), batch.end(), takes)) become_runner();
         std::vector<AppendResult> results;
-        if (write_together(batch, results)) {
+        const auto doubt = write_together(batch, results);
+        if (!doubt) {
             for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = std::move(results[i]);
             return;
         }
         // An error while syncing leaves it open whether the commit is on the disk: only a new connection
         // tells the truth.
         database_.reset();
-        for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = after_doubt(*batch[i], results[i]);
+        for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = after_doubt(*batch[i], results[i], *doubt);
     }
 
-    // False if the store cannot say whether the commit was kept.
-    bool write_together(const Batch& batch, std::vector<AppendResult>& results) {
+    // A failure if the store cannot say whether the commit was kept.
+    std::optional<Failure> write_together(const Batch& batch, std::vector<AppendResult>& results) {
         const sqlite::Turnstile::Turn turn(*turnstile_, options_.busy_ms);
         Transaction transaction(*database_);
         const auto lives = [this](std::int64_t runner) { return alive(runner); };
         for (const auto& pending : batch) results.push_back(rows().write(pending->append, runner_, lives));
         try {
             transaction.commit();
-            return true;
+            return std::nullopt;
         } catch (const Error& error) {
             if ((error.code() & 0xff) == SQLITE_BUSY) throw;
-            return false;
+            return sqlite::failure_of(error, path_);
         }
     }
 
     // Never throws: the others of the group must not be tried again.
-    Result<AppendResult> after_doubt(const PendingAppend& pending, const AppendResult& result) {
+    Result<AppendResult> after_doubt(const PendingAppend& pending, const AppendResult& result, const Failure& doubt) {
         if (!pending.append.kinds.empty() && result.status == AppendStatus::done) {
-            return AppendResult{.status = AppendStatus::uncertain};
+            return AppendResult{.status = AppendStatus::uncertain, .doubt = doubt.message};
         }
         // What was refused may have been refused for another append of its group, which was perhaps not kept.
-        const Failure lost{FailureKind::database, "the store did not keep the last change; try again"};
+        const Failure lost{FailureKind::database, doubt.message + "; the last change was not kept: try again"};
         if (result.status != AppendStatus::done) return lost;
         // Without a row there is no command to look for; the lease itself tells.
         try {
