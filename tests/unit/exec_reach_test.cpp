@@ -149,6 +149,7 @@ TEST_F(Reach, AWorkspaceInAClosedPlaceIsRefused) {
 }
 
 TEST_F(Reach, WithoutLandlockTheLineRunsAllTheSame) {
+    if (!test_switches_compiled) GTEST_SKIP() << "needs the switches of test builds";
     const Without landlock("landlock");
     EXPECT_EQ(out_of("cat ../state/gate.db; echo; echo x > ../elsewhere/new.txt && echo written"),
               "secret of the gate\nwritten\n");

@@ -344,6 +344,7 @@ TEST_F(Shell, EverythingDiesWithTheRunner) {
 }
 
 TEST_F(Shell, AHelperThatIsKilledLeavesTheEndUnknown) {
+    if (!test_switches_compiled) GTEST_SKIP() << "needs the switches of test builds";
     const Without landlock("landlock");                          // which would not let the line kill it
     const Variable temporary("TMPDIR", folder.path().string());  // where what it leaves is removed
     Lifeline life((folder / "life").string());
