@@ -11,6 +11,7 @@
 #pragma once
 
 #include "exec/captured_stream.hpp"
+#include "exec/helper_report.hpp"
 
 #include <assent/result.hpp>
 
@@ -37,6 +38,8 @@ struct ShellRun {
     std::size_t output_bytes_max = std::size_t{64} * 1024;  ///< Of each stream.
     std::string helper;                                     ///< Empty: where `find_helper` finds it.
     std::vector<std::string> environment_names;             ///< Passed on besides the usual ones.
+    std::string receipts;  ///< The folder of receipts (exec/receipts.hpp); empty: none is kept.
+    std::string attempt;   ///< With `receipts`: whose receipt it is.
 };
 
 struct ShellEnd {
@@ -44,13 +47,19 @@ struct ShellEnd {
     std::optional<int> signal;
     bool timed_out = false;
     bool cancelled = false;
+    bool runner_died = false;  ///< Only in a receipt: something was killed because of that.
     /// Something cannot be killed, or the helper died: nobody knows what still happens.
     bool unknown = false;
+    std::chrono::milliseconds time_limit{};
     CapturedStream out;
     CapturedStream err;
 };
 
-/// Blocks until everything has ended. Failure kind `tool` if nothing was run.
+/// What a report says. Failure kind `tool` if nothing was run.
+Result<ShellEnd> end_of(HelperReport report);
+
+/// Blocks until everything has ended. Failure kind `tool` if nothing was run. If the helper died, `unknown`
+/// without what the line had written.
 Result<ShellEnd> run_shell(const ShellRun& run, const std::stop_token& stop);
 
 /// The helper: `given` if not empty, else beside this program, else in ../libexec/assent/ from it,
