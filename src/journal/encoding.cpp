@@ -23,7 +23,15 @@ json::object with_kind(const Event& event) {
     json::object out;
     out["event"] = kind_of(event);
     for (auto& field : fields) out[field.key()] = std::move(field.value());
+    // Left out unless it says something, as by versions that did not know it.
+    if (const auto* doubted = std::get_if<Doubted>(&event); doubted != nullptr && !doubted->returned)
+        out.erase("returned");
     return out;
+}
+
+// What older versions did not write.
+void add_missing(std::string_view kind, json::object& fields) {
+    if (kind == kind_of(Doubted{})) fields.emplace("returned", false);
 }
 
 // Reads the one alternative of Event whose kind is `kind`.
@@ -94,6 +102,7 @@ Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_nu
         if (kind == nullptr || !kind->is_string()) return damaged("a journal row");
         const std::string name(kind->as_string());
         fields.erase("event");
+        add_missing(name, fields);
         auto event = read_event(name, fields);
         if (!event) return damaged("a journal row");
         if (auto* asked = std::get_if<Asked>(&*event)) asked->number = first_number++;
