@@ -60,12 +60,18 @@ struct ShellOptions {
     /// Environment variables the command may see besides PATH, HOME, LANG, LC_*, TZ, TERM, USER,
     /// LOGNAME, SHELL and TMPDIR.
     std::vector<std::string> environment_names;
+    /// A folder for receipts, of this user alone and for nothing else; made if only it is missing. With
+    /// them the outcome of a command that ended by itself is known after this process died. Place it
+    /// beside the database, outside every workspace, and give it to all processes that may run the
+    /// thread. Empty: none are kept, as suits a store in memory.
+    std::string receipts;
 };
 
 /// `shell {command}`: a line for /bin/sh in the workspace, without terminal and input. Everything it
 /// started is dead when it has ended. Part of `assent::shell`.
 [[nodiscard]] std::shared_ptr<Tool> shell_tool(ShellOptions options);
-/// Whether the helper program is there; worth asking before the first call. Failure kind `tool`.
+/// Whether the helper program is there and the folder of receipts can be used; worth asking before the
+/// first call. Failure kind `tool`.
 Result<void> check_shell(const ShellOptions& options);
 
 }  // namespace assent

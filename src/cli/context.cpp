@@ -89,6 +89,12 @@ Result<void> Context::open_store() {
     return {};
 }
 
+std::filesystem::path Context::receipts_path() const {
+    std::error_code error;
+    auto path = fs::weakly_canonical(db_path_, error);
+    return path += "-receipts";
+}
+
 std::string Context::db_option() const {
     return db_url.empty() ? std::string() : " --db " + shell_word(db_url);
 }

@@ -153,7 +153,8 @@ Result<AgentOptions> agent_options(const Context& context, const RunSettings& se
     auto workspace = Workspace::open(settings.workspace);
     if (!workspace) return workspace.failure();
     if (auto outside = check_outside(context, workspace->path()); !outside) return outside.failure();
-    const ShellOptions shell{.workspace = *workspace};
+    ShellOptions shell{.workspace = *workspace};
+    if (context.durable()) shell.receipts = context.receipts_path().string();
     if (auto there = check_shell(shell); !there) return there.failure();
     AgentOptions options{.model = std::move(model).value(),
                          .tools = {read_file_tool(*workspace), write_file_tool(*workspace), edit_file_tool(*workspace),

@@ -252,6 +252,36 @@ std::shared_ptr<Tool> Judge::tool(std::string_view name) const {
     return found == tools_.end() ? nullptr : found->second;
 }
 
+Receipt Judge::receipt(const journal::Call& call) const {
+    const auto tool = this->tool(call.tool);
+    const auto arguments = Arguments::parse(call.arguments, limits_);
+    if (tool == nullptr || !arguments) return {};
+    try {
+        return tool->receipt(call.attempts.back().id, *arguments);
+    } catch (const abi::__forced_unwind&) {
+        throw;
+    } catch (const std::exception& error) {
+        return {.known = "its receipt cannot be read: " + safe_error(error.what())};
+    } catch (...) {
+        return {.known = "its receipt cannot be read"};
+    }
+}
+
+void Judge::drop_receipts(const journal::Call& call) const {
+    const auto tool = this->tool(call.tool);
+    if (tool == nullptr) return;
+    for (const auto& attempt : call.attempts) {
+        if (attempt.open) continue;
+        try {
+            tool->drop_receipt(attempt.id);
+        } catch (const abi::__forced_unwind&) {
+            throw;
+        } catch (...) {  // NOLINT(bugprone-empty-catch): said below
+            // What is left over is tried again when the thread is next taken.
+        }
+    }
+}
+
 std::string Judge::schema_digest(const std::string& name) const {
     const auto tool = this->tool(name);
     return tool == nullptr || tool->spec().schema.empty() ? std::string() : hex(sha256(tool->spec().schema));

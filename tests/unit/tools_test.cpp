@@ -301,7 +301,7 @@ TEST(ToolSpecs, HaveSchemasThatAreClosedAndNameTheirArguments) {
 class ShellTool : public testing::Test {
 protected:
     [[nodiscard]] ToolResult run(const std::string& command) const {
-        return run_command(options, arguments(R"({"command":)" + json_quote(command) + "}"), {});
+        return run_command(options, arguments(R"({"command":)" + json_quote(command) + "}"), "", {});
     }
 
     TempFolder base;
@@ -350,15 +350,15 @@ TEST_F(ShellTool, TellsWhatWasCutStoppedOrNotWatched) {
     EXPECT_THAT(result.text, HasSubstr("unknown: "));
     std::stop_source stop;
     stop.request_stop();
-    result = run_command(options, arguments(R"({"command":"true"})"), stop.get_token());
+    result = run_command(options, arguments(R"({"command":"true"})"), "", stop.get_token());
     EXPECT_EQ(result.text, "(no output)\nstopped: the call was cancelled\nthe command was not started");
     EXPECT_TRUE(result.is_error);
 }
 
 TEST_F(ShellTool, SaysWhyItCannotRun) {
     EXPECT_EQ(run("").text, "Error: the command is empty");
-    EXPECT_EQ(run_command(options, arguments("{}"), {}).text, "Error: argument 'command' is missing");
-    EXPECT_EQ(run_command(options, arguments(R"({"command":"true","timeout":9})"), {}).text,
+    EXPECT_EQ(run_command(options, arguments("{}"), "", {}).text, "Error: argument 'command' is missing");
+    EXPECT_EQ(run_command(options, arguments(R"({"command":"true","timeout":9})"), "", {}).text,
               "Error: argument 'timeout' is not known to this tool");
     EXPECT_TRUE(check_shell(options).ok());
     options.helper = (base / "none").string();
