@@ -236,7 +236,7 @@ void show_head(Page& page, const Approval& approval, const ViewOptions& options)
 void show_unknown(Page& page, const Approval& approval) {
     page.line();
     page.fact("started by", approval.process.empty() ? "a process that is not known" : approval.process);
-    page.line("  Nobody knows how the call ended. It may have run, in whole or in part.");
+    page.line("  Nobody knows how it ended. The call may have run, in whole or in part.");
 }
 
 // What its tool still knew of it. It may quote what ran, so it stands behind the gutter.

@@ -116,7 +116,9 @@ Result<void> Gate::Impl::settle_inherited() {
     if (inherited.empty()) return {};
     auto settled = append(
         [&](const ThreadState& state) { return Change{.events = settle(session.id(), judge, state, inherited)}; });
-    if (settled) inherited.clear();
+    if (!settled) return settled;
+    for (const auto& [attempt, known] : inherited) judge.drop_receipt(known.tool, attempt);
+    inherited.clear();
     return settled;
 }
 
@@ -305,10 +307,12 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
 Result<void> Gate::finish(const Outcome& outcome) {
     const std::lock_guard lock(impl_->mutex);
     const auto& result = impl_->hooked(outcome);
+    std::optional<std::string> tool;
     auto stored = impl_->append([&](const ThreadState& state) {
         Change change{.lease = LeaseUse::none};
         const auto* call = state.find_attempt(outcome.attempt);
         if (call == nullptr) return change;
+        tool = call->tool;
         const bool newest = call->attempts.back().id == outcome.attempt && call->attempts.back().open;
         if (!newest) {
             if (call->attempts.back().id == outcome.attempt && call->stage == CallStage::ended)
@@ -329,8 +333,7 @@ Result<void> Gate::finish(const Outcome& outcome) {
     });
     if (!stored) return stored;
     impl_->results.erase(outcome.attempt);
-    const auto* call = impl_->session.state().find_attempt(outcome.attempt);
-    if (call != nullptr) impl_->judge.drop_receipts(*call);
+    if (tool) impl_->judge.drop_receipt(*tool, outcome.attempt);
     return stored;
 }
 

@@ -128,7 +128,11 @@ public:
     Result<void> settle_inherited();
     // Receipts of starts whose end is on record. Most are gone already.
     void drop_receipts() const {
-        for (const auto& call : session.state().calls) judge.drop_receipts(call);
+        for (const auto& call : session.state().calls) {
+            for (const auto& attempt : call.attempts) {
+                if (!attempt.open) judge.drop_receipt(call.tool, attempt.id);
+            }
+        }
     }
     Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
                              std::vector<AnswerResult>& told);

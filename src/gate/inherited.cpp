@@ -18,7 +18,7 @@ const std::string process_ended = "its process ended before the outcome was reco
 
 // The same as for an outcome that its own process records: hooks may have to take something out of it.
 Inherited ask(const Judge& judge, const Call& call) {
-    Inherited found{.receipt = judge.receipt(call)};
+    Inherited found{.tool = call.tool, .receipt = judge.receipt(call)};
     auto& result = found.receipt.result;
     const bool ended = found.receipt.proof == Receipt::Proof::ended;
     if (ended) found.outcome = outcome_of(result);
@@ -44,7 +44,7 @@ std::map<std::string, Inherited> inherit(const Judge& judge, const journal::Thre
         if (call.stage != CallStage::claimed) continue;
         const auto& attempt = call.attempts.back();
         const bool dead = life_of(attempt.process) == ProcessLife::dead;
-        all.emplace(attempt.id, dead ? ask(judge, call) : Inherited{});
+        all.emplace(attempt.id, dead ? ask(judge, call) : Inherited{.tool = call.tool});
     }
     return all;
 }
@@ -57,7 +57,7 @@ std::vector<Event> settle(const std::string& thread_id, const Judge& judge, cons
         const auto& attempt = call.attempts.back().id;
         const auto found = inherited.find(attempt);
         if (found == inherited.end()) continue;
-        const auto& [receipt, outcome] = found->second;
+        const auto& [tool, receipt, outcome] = found->second;
         if (receipt.proof == Receipt::Proof::not_started) {
             events.emplace_back(Released{.attempt = attempt, .reason = "its process ended before the tool started"});
         } else if (receipt.proof == Receipt::Proof::ended && outcome != OutcomeKind::unknown) {

@@ -11,6 +11,7 @@ namespace assent {
 
 /// What is known of a start: the outcome as the tool gave it, the result after the hooks.
 struct Inherited {
+    std::string tool;
     Receipt receipt;
     OutcomeKind outcome = OutcomeKind::unknown;
 };

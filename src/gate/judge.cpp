@@ -267,18 +267,15 @@ Receipt Judge::receipt(const journal::Call& call) const {
     }
 }
 
-void Judge::drop_receipts(const journal::Call& call) const {
-    const auto tool = this->tool(call.tool);
+void Judge::drop_receipt(std::string_view name, const std::string& attempt) const {
+    const auto tool = this->tool(name);
     if (tool == nullptr) return;
-    for (const auto& attempt : call.attempts) {
-        if (attempt.open) continue;
-        try {
-            tool->drop_receipt(attempt.id);
-        } catch (const abi::__forced_unwind&) {
-            throw;
-        } catch (...) {  // NOLINT(bugprone-empty-catch): said below
-            // What is left over is tried again when the thread is next taken.
-        }
+    try {
+        tool->drop_receipt(attempt);
+    } catch (const abi::__forced_unwind&) {
+        throw;
+    } catch (...) {  // NOLINT(bugprone-empty-catch): said below
+        // What is left over is tried again when the thread is next taken.
     }
 }
 

@@ -40,8 +40,8 @@ public:
     [[nodiscard]] std::shared_ptr<Tool> tool(std::string_view name) const;
     /// What the tool of a call still knows of its newest start. May wait, see Tool::receipt.
     [[nodiscard]] Receipt receipt(const journal::Call& call) const;
-    /// Lets the tool drop the receipts of all starts of a call whose end is on record.
-    void drop_receipts(const journal::Call& call) const;
+    /// Lets the tool drop the receipt of a start whose end is on record.
+    void drop_receipt(std::string_view tool, const std::string& attempt) const;
     [[nodiscard]] std::string schema_digest(const std::string& tool) const;
     /// Digest and text of the schemas of these tools.
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> schemas() const;

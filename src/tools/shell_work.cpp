@@ -115,7 +115,7 @@ Receipt command_receipt(const ShellOptions& options, const std::string& attempt,
         case FoundReceipt::State::none:
             return {};
         case FoundReceipt::State::unended:
-            return {.known = "the shell helper had been started and died too"};
+            return {.known = "its shell helper left no receipt"};
         case FoundReceipt::State::alive:
             return {.known = "the shell helper still lives, and with it perhaps what it runs"};
         case FoundReceipt::State::doubtful:

@@ -2,6 +2,7 @@
 #include "exec/receipts.hpp"
 
 #include "base/sha256.hpp"
+#include "base/test_point.hpp"
 #include "exec/process.hpp"
 
 #include "exec_support.hpp"
@@ -258,6 +259,7 @@ TEST_F(ReceiptOfShell, SaysThatItWasKilledBecauseTheRunnerDied) {
 }
 
 TEST_F(ReceiptOfShell, ProvesTheEndWhereverTheRunnerDiesAfterIt) {
+    if (!test_points_compiled) GTEST_SKIP() << "needs the named points";
     for (const auto* point : {"ended", "receipt:written", "receipt:named", "receipt", "reported"}) {
         const auto found = after_kill(point, "runner", "echo told; exit 3");
         ASSERT_EQ(found.state, State::complete) << point << found.why;
@@ -269,6 +271,7 @@ TEST_F(ReceiptOfShell, ProvesTheEndWhereverTheRunnerDiesAfterIt) {
 }
 
 TEST_F(ReceiptOfShell, ProvesThatNothingStartsOnceTheRunnerIsDead) {
+    if (!test_points_compiled) GTEST_SKIP() << "needs the named points";
     const auto found = after_kill("prepared", "runner", "touch effect");
     ASSERT_EQ(found.state, State::complete) << found.why;
     EXPECT_TRUE(found.report.runner_died);
@@ -277,6 +280,7 @@ TEST_F(ReceiptOfShell, ProvesThatNothingStartsOnceTheRunnerIsDead) {
 }
 
 TEST_F(ReceiptOfShell, AHelperThatDiesBeforeItIsDoneProvesNothing) {
+    if (!test_points_compiled) GTEST_SKIP() << "needs the named points";
     struct Row {
         const char* point;
         State state;
