@@ -178,6 +178,24 @@ TEST_F(GateReceipt, WhatItProvesIsRecordedAndTheRestIsDoubted) {
     }
 }
 
+TEST_F(GateReceipt, AnAbortedThreadRecordsItToo) {
+    for (const auto& [proof, outcome] : {std::pair{Proof::ended, OutcomeKind::done},
+                                         {Proof::not_started, OutcomeKind::cancelled},
+                                         {Proof::nothing, OutcomeKind::unknown}}) {
+        const auto path = folder_.file("test.db." + std::to_string(static_cast<int>(proof)));
+        const auto other = runner(path);
+        EXPECT_NE(other->hear(), "failed");
+        other->kill_now();
+        SqliteCheckpointer store(path);
+        ASSERT_TRUE(Approvals(store).abort("t", "enough", "alice").ok());
+        auto gate = this->gate(store, std::make_shared<ReceiptTool>(Receipt{proof, {.text = "paid"}, ""}));
+        ASSERT_TRUE(gate->resume().ok());
+        EXPECT_EQ(gate->calls().at(0).outcome, outcome);
+        EXPECT_TRUE(gate->open().empty());
+        EXPECT_EQ(gate->next(), GateStep::done);
+    }
+}
+
 TEST_F(GateReceipt, AToolThatThrowsProvesNothing) {
     const auto path = folder_.file("test.db");
     const auto other = runner(path);
