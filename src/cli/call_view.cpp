@@ -285,7 +285,7 @@ void show_choices(Page& page, const Approval& approval) {
     page.line();
     if (approval.kind == ApprovalKind::unknown) {
         page.line("done   it ran to its end; the model gets your text as its result");
-        page.line("retry  run it once more; refused while its process lives");
+        page.line("retry  run it once more; refused while a process may still run it");
         page.line("fail   it did not run to its end; the model gets your text as an error");
         return;
     }

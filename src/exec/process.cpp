@@ -205,7 +205,7 @@ private:
         if (report) return end_of(std::move(report).value());
         // The helper was killed, or does not end.
         ShellEnd end;
-        end.unknown = true;
+        end.unknown = end.output_lost = true;
         end.time_limit = run_.time_limit;
         return end;
     }

@@ -50,6 +50,7 @@ struct ShellEnd {
     bool runner_died = false;  ///< Only in a receipt: something was killed because of that.
     /// Something cannot be killed, or the helper died: nobody knows what still happens.
     bool unknown = false;
+    bool output_lost = false;  ///< With the helper; `out` and `err` hold nothing.
     std::chrono::milliseconds time_limit{};
     CapturedStream out;
     CapturedStream err;
@@ -58,8 +59,8 @@ struct ShellEnd {
 /// What a report says. Failure kind `tool` if nothing was run.
 Result<ShellEnd> end_of(HelperReport report);
 
-/// Blocks until everything has ended. Failure kind `tool` if nothing was run. If the helper died, `unknown`
-/// without what the line had written.
+/// Blocks until everything has ended. Failure kind `tool` if nothing was run. If the helper died, the end
+/// is unknown and the output lost.
 Result<ShellEnd> run_shell(const ShellRun& run, const std::stop_token& stop);
 
 /// The helper: `given` if not empty, else beside this program, else in ../libexec/assent/ from it,

@@ -62,6 +62,7 @@ Result<void> Gate::prompt(const std::string& text, const std::string& by) {
         change.events.emplace_back(UserMessage{.text = repaired_utf8(text), .by = by});
         return change;
     });
+    if (done && !waiting) impl_->drop_receipts();
     if (!done || !waiting) return done;
     std::string open;
     for (const auto& approval : this->open())

@@ -52,7 +52,7 @@ ToolResult result_of(const Result<ShellEnd>& end) {
     ToolResult result;
     add_stream(result.text, "stdout", end->out);
     add_stream(result.text, "stderr", end->err);
-    if (result.text.empty()) result.text = "(no output)\n";
+    if (result.text.empty()) result.text = end->output_lost ? "(the output is lost)\n" : "(no output)\n";
     result.text += end_text(*end);
     result.is_error = end->exit_status != 0 || end->timed_out || end->cancelled || end->runner_died || end->unknown;
     result.unknown = end->unknown;

@@ -274,6 +274,7 @@ TEST_F(Shell, AHelperThatIsKilledLeavesTheEndUnknown) {
     const auto end = run("exec 9>life; echo before; kill -9 $PPID; exec sleep 1000");
     ASSERT_TRUE(end.ok());
     EXPECT_TRUE(end->unknown);
+    EXPECT_TRUE(end->output_lost);
     EXPECT_FALSE(end->exit_status);
     EXPECT_TRUE(life.all_dead());
 }

@@ -252,7 +252,7 @@ TEST_F(GateReceipt, ASettlementThatCouldNotBeStoredIsMadeAgainWithoutAskingAgain
     EXPECT_EQ(gate->calls().at(0).text, "done");
 }
 
-TEST_F(GateReceipt, IsDroppedOnceTheOutcomeIsOnRecordAndLeftOversWhenTheThreadIsTakenAgain) {
+TEST_F(GateReceipt, IsDroppedOnceTheOutcomeIsOnRecordAndLeftOversWhenTheThreadIsNextTaken) {
     SqliteCheckpointer store(folder_.file("test.db"));
     const auto tool = std::make_shared<ReceiptTool>(Receipt{});
     auto gate = this->gate(store, tool);
@@ -268,6 +268,10 @@ TEST_F(GateReceipt, IsDroppedOnceTheOutcomeIsOnRecordAndLeftOversWhenTheThreadIs
     ASSERT_TRUE(gate->give_back().ok());
     ASSERT_TRUE(this->gate(store, tool)->resume().ok());
     EXPECT_EQ(tool->dropped, (std::vector{attempt, attempt}));
+    // Nobody resumes what was aborted.
+    ASSERT_TRUE(Approvals(store).abort("t", "enough", "alice").ok());
+    ASSERT_TRUE(this->gate(store, tool)->prompt("again", "user").ok());
+    EXPECT_EQ(tool->dropped, (std::vector{attempt, attempt, attempt}));
     EXPECT_TRUE(tool->asked.empty());
 }
 
