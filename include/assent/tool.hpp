@@ -27,9 +27,9 @@ enum class OutcomeKind : std::uint8_t {
     skipped,    ///< A wrapper chose not to run the body.
     denied,     ///< A guard or a person said no.
     timed_out,  ///< Nobody answered in time.
-    cancelled,  ///< The run was aborted or the question withdrawn.
+    cancelled,  ///< The run was stopped or aborted, or the question withdrawn; if it ran, it ended early.
     answered,   ///< A person gave the result instead; nothing ran.
-    unknown,    ///< The process died while it ran; nobody knows.
+    unknown,    ///< The process died while it ran, or the tool cannot say; nobody knows.
 };
 
 [[nodiscard]] std::string_view to_string(OutcomeKind kind) noexcept;
@@ -41,6 +41,8 @@ struct ToolResult {
     std::string details;    ///< JSON text of an object for hosts; never sent to the model. Empty: none.
     /// The body cannot say whether its effect happened (a process that cannot be killed, say).
     bool unknown = false;
+    /// The body ended early because it was told to stop. Not stored: the outcome's kind says it.
+    bool cancelled = false;
 
     bool operator==(const ToolResult&) const = default;
 };
@@ -85,6 +87,8 @@ public:
     ApprovedCall& operator=(const ApprovedCall&) = delete;
 
     [[nodiscard]] const Arguments& arguments() const noexcept;
+    /// The id of this start; what a receipt of it is called by.
+    [[nodiscard]] std::string_view attempt() const noexcept;
     /// The same for every start of this call; pass it on to services that know such keys.
     [[nodiscard]] std::string_view idempotency_key() const noexcept;
     /// Stops when the run is cancelled or the thread aborted; end soon after.
@@ -106,6 +110,21 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
+/// What a tool wrote down of a start, so that its end is known although the process that started it died.
+struct Receipt {
+    /// What it proves.
+    enum class Proof : std::uint8_t {
+        nothing,      ///< How it ended stays unknown.
+        ended,        ///< It ended by itself; `result` is what the body would have returned.
+        not_started,  ///< Nothing of it has run, nor will.
+    };
+    Proof proof = Proof::nothing;
+    ToolResult result;  ///< With `nothing`: what there is of it, for the person who must say how it ended.
+    std::string known;  ///< With `nothing`: what is known, one line; may be empty.
+
+    bool operator==(const Receipt&) const = default;
+};
+
 class Tool {
 public:
     explicit Tool(ToolSpec spec);
@@ -118,6 +137,14 @@ public:
     /// Runs the body with what was approved. Spends the permit. Refuses (outcome `failed`, not
     /// started) a permit of another tool and one whose start-by time has passed.
     Outcome start(Permit&& permit);
+
+    /// What this tool still knows of a start whose process is proved dead. The gate asks before it calls
+    /// the outcome unknown; an exception proves nothing. May wait some seconds for what is still ending,
+    /// and must give the same answer to whoever asks again. Default: it keeps no receipts.
+    [[nodiscard]] virtual Receipt receipt(const std::string& attempt, const Arguments& arguments);
+    /// How this start ended is on record: its receipt may go. May come more than once, and for starts
+    /// that have none.
+    virtual void drop_receipt(const std::string& attempt);
 
 private:
     [[nodiscard]] virtual ToolResult run(const ApprovedCall& call) = 0;

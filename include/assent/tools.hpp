@@ -69,6 +69,11 @@ struct ShellOptions {
     /// Folders besides the workspace where the command may write, such as caches of a compiler; at most 200.
     /// What is in `closed` stays closed.
     std::vector<std::string> writable;
+    /// A folder for receipts, of this user alone and for nothing else; made if only it is missing. With
+    /// them the outcome of a command that ended by itself is known after this process died. Place it
+    /// beside the database, outside every workspace, and give it to all processes that may run the
+    /// thread. Empty: none are kept, as suits a store in memory.
+    std::string receipts;
 };
 
 /// `shell {command}`: a line for /bin/sh in the workspace, without terminal and input. Everything it
@@ -76,7 +81,8 @@ struct ShellOptions {
 /// a temporary folder of its own (TMPDIR), and reads everything but `closed` and devices; without it
 /// nothing of this holds, and a guard should ask. Part of `assent::shell`.
 [[nodiscard]] std::shared_ptr<Tool> shell_tool(ShellOptions options);
-/// Whether the helper program is there; worth asking before the first call. Failure kind `tool`.
+/// Whether the helper program is there and the folder of receipts can be used; worth asking before the
+/// first call. Failure kind `tool`.
 Result<void> check_shell(const ShellOptions& options);
 /// Whether commands of this machine's shell tool are confined by Landlock.
 [[nodiscard]] bool shell_is_confined();

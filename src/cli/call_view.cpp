@@ -240,7 +240,21 @@ void show_head(Page& page, const Approval& approval, const ViewOptions& options)
 void show_unknown(Page& page, const Approval& approval) {
     page.line();
     page.fact("started by", approval.process.empty() ? "a process that is not known" : approval.process);
-    page.line("  Its process ended before it told how the call ended. The call may have run, in whole or in part.");
+    page.line("  Nobody knows how it ended. The call may have run, in whole or in part.");
+}
+
+// What its tool still knew of it. It may quote what ran, so it stands behind the gutter.
+void show_seen(Page& page, const Question& question) {
+    if (!question.description.empty()) {
+        page.line();
+        page.line(page.terminal().styled(Style::bold, "What is there of its result"));
+        page.block(question.description);
+    }
+    if (question.details.empty()) return;
+    page.line();
+    page.line(page.terminal().styled(Style::bold, "Details") + ", from the tool");
+    const auto details = JsonText::parse(question.details);
+    page.block(details ? pretty_json(details->root()) : question.details);
 }
 
 // What the operator or the guard adds. It may quote the model, so it stands behind the gutter too.
@@ -301,7 +315,7 @@ void show_choices(Page& page, const Approval& approval) {
     page.line();
     if (approval.kind == ApprovalKind::unknown) {
         page.line("done   it ran to its end; the model gets your text as its result");
-        page.line("retry  run it once more; refused while its process lives");
+        page.line("retry  run it once more; refused while a process may still run it");
         page.line("fail   it did not run to its end; the model gets your text as an error");
         return;
     }
@@ -323,8 +337,12 @@ std::vector<std::string> answers_to(const Approval& approval) {
 std::string call_view(const Approval& approval, const Terminal& terminal, const ViewOptions& options) {
     Page page(terminal);
     show_head(page, approval, options);
-    if (approval.kind == ApprovalKind::unknown) show_unknown(page, approval);
-    show_question(page, approval.question);
+    if (approval.kind == ApprovalKind::unknown) {
+        show_unknown(page, approval);
+        show_seen(page, approval.question);
+    } else {
+        show_question(page, approval.question);
+    }
     show_arguments(page, approval, options);
     show_sent(page, approval, options);
     if (options.full) {

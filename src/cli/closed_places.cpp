@@ -39,6 +39,7 @@ std::vector<std::string> closed_paths(const Context& context) {
     if (context.db_path().empty()) return paths;
     const auto files = SqliteCheckpointer::files(context.db_path().string());
     paths.insert(paths.end(), files.begin(), files.end());
+    paths.push_back(context.receipts_path().string());
     return paths;
 }
 

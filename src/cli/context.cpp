@@ -109,6 +109,12 @@ void Context::keep_nothing() {
     store_ = std::make_unique<MemoryCheckpointer>();
 }
 
+std::filesystem::path Context::receipts_path() const {
+    std::error_code error;
+    auto path = fs::weakly_canonical(db_path_, error);
+    return path += "-receipts";
+}
+
 std::string Context::db_option() const {
     return db_url.empty() ? std::string() : " --db " + shell_word(db_url);
 }

@@ -37,6 +37,8 @@ public:
     [[nodiscard]] Approvals approvals() const { return Approvals(*store_); }
     /// The database's file, absolute, once located; empty for memory.
     [[nodiscard]] const std::filesystem::path& db_path() const noexcept { return db_path_; }
+    /// Where receipts of commands are kept: beside the database, whatever link led to it.
+    [[nodiscard]] std::filesystem::path receipts_path() const;
     /// What a user types after `assent` to reach the same database; empty for the default.
     [[nodiscard]] std::string db_option() const;
     /// False if the database ends with the program.

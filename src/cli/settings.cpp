@@ -143,7 +143,8 @@ Result<AgentOptions> agent_options(const Context& context, const RunSettings& se
         if (auto outside = check_outside(context, real); !outside) return outside.failure();
     }
     const auto closed = closed_paths(context);
-    const ShellOptions shell{.workspace = *workspace, .closed = closed, .writable = settings.writable};
+    ShellOptions shell{.workspace = *workspace, .closed = closed, .writable = settings.writable};
+    if (context.durable()) shell.receipts = context.receipts_path().string();
     if (auto there = check_shell(shell); !there) return there.failure();
     AgentOptions options{.model = std::move(model).value(),
                          .tools = {read_file_tool(*workspace), write_file_tool(*workspace), edit_file_tool(*workspace),

@@ -59,21 +59,24 @@ void CapturedStream::add(std::string_view bytes) {
     if (tail_.size() > 2 * tail_max_) tail_.erase(0, tail_.size() - tail_max_);
 }
 
+std::string_view CapturedStream::tail() const noexcept {
+    std::string_view tail = tail_;
+    if (tail.size() > tail_max_) tail.remove_prefix(tail.size() - tail_max_);
+    return tail;
+}
+
 std::uint64_t CapturedStream::cut_bytes() const noexcept {
     return total_ - head_.size() - std::min(tail_.size(), tail_max_);
 }
 
 std::string CapturedStream::text() const {
-    std::string_view head = head_;
-    std::string_view tail = tail_;
-    if (tail.size() > tail_max_) tail.remove_prefix(tail.size() - tail_max_);
     std::string out;
     if (cut_bytes() == 0) {
-        append_visible(out, head_ + std::string(tail));
+        append_visible(out, head_ + std::string(tail()));
         return out;
     }
-    head = whole_end(head);
-    tail = whole_begin(tail);
+    const auto head = whole_end(head_);
+    const auto tail = whole_begin(this->tail());
     append_visible(out, head);
     out += "\n[… " + std::to_string(total_ - head.size() - tail.size()) + " bytes cut …]\n";
     append_visible(out, tail);

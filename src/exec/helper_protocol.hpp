@@ -1,25 +1,27 @@
 // What the runner and its helper program `assent-exec` agree on.
 //
-//   assent-exec [-PATH]… [+PATH]… LIMIT_MS GRACE_MS LINGER_MS FOLDER LINE
+//   assent-exec [-PATH]… [+PATH]… LIMIT_MS GRACE_MS LINGER_MS OUTPUT_BYTES FOLDER LINE [ATTEMPT LINE_SHA256]
 //
 // -PATH is closed to the line, +PATH is a folder where it may write; absolute, without links. The
 // environment is the tool's; the helper sets TMPDIR in it.
 //
-// Descriptors: 0 nothing to read, 1 and 2 the streams, 3 control, 4 status.
+// Descriptors: 0 to 2 nothing, 3 control, 4 status; with ATTEMPT: 5 the receipt's file, which the runner
+// has made and locked, and 6 the folder it is in.
 // Control: one byte cancels; end of file means that the runner is gone and everything must die.
-// Status: one line once everything has ended, then end of file.
-//   ended exit=N signal=N timed_out=0|1 cancelled=0|1 left=N     exit -1: by a signal, or not at all
-//   failed STEP ERRNO                                            nothing was run
+// Status: the report (helper_report.hpp) once everything has ended, then end of file. The receipt holds
+// the same bytes and is durable before the report is sent.
 #pragma once
 
 namespace assent {
 
 inline constexpr int helper_control_fd = 3;
 inline constexpr int helper_status_fd = 4;
+inline constexpr int helper_receipt_fd = 5;
+inline constexpr int helper_receipts_fd = 6;
 inline constexpr char helper_cancel_byte = 'c';
-inline constexpr const char* helper_ended_format = "ended exit=%d signal=%d timed_out=%d cancelled=%d left=%d\n";
-inline constexpr int helper_line_bytes_max = 160;
-inline constexpr const char* helper_failed_format = "failed %31s %d\n";
+
+/// A receipt is called by its attempt. Until it is complete, this stands behind the name.
+inline constexpr const char* receipt_open_end = ".open";
 
 inline constexpr char helper_closed_mark = '-';
 inline constexpr char helper_writable_mark = '+';

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "exec/captured_stream.hpp"
+#include "exec/helper_report.hpp"
 
 #include <assent/result.hpp>
 
@@ -45,6 +46,8 @@ struct ShellRun {
     std::vector<std::string> environment_names;             ///< Passed on besides the usual ones.
     std::vector<std::string> closed;                        ///< Files and folders that the line must not open.
     std::vector<std::string> writable;                      ///< Folders to write in besides `folder`.
+    std::string receipts;  ///< The folder of receipts (exec/receipts.hpp); empty: none is kept.
+    std::string attempt;   ///< With `receipts`: whose receipt it is.
 };
 
 struct ShellEnd {
@@ -52,13 +55,20 @@ struct ShellEnd {
     std::optional<int> signal;
     bool timed_out = false;
     bool cancelled = false;
+    bool runner_died = false;  ///< Only in a receipt: something was killed because of that.
     /// Something cannot be killed, or the helper died: nobody knows what still happens.
     bool unknown = false;
+    bool output_lost = false;  ///< With the helper; `out` and `err` hold nothing.
+    std::chrono::milliseconds time_limit{};
     CapturedStream out;
     CapturedStream err;
 };
 
-/// Blocks until everything has ended. Failure kind `tool` if nothing was run.
+/// What a report says. Failure kind `tool` if nothing was run.
+Result<ShellEnd> end_of(HelperReport report);
+
+/// Blocks until everything has ended. Failure kind `tool` if nothing was run. If the helper died, the end
+/// is unknown and the output lost.
 Result<ShellEnd> run_shell(const ShellRun& run, const std::stop_token& stop);
 
 /// The helper: `given` if not empty, else beside this program, else in ../libexec/assent/ from it,

@@ -127,6 +127,19 @@ Result<AnswerResult> told(Checkpointer& store, const Approval& stands, const Ans
     return conflict(stands, lost_race);
 }
 
+// Whether the attempt's own process said that it came back, so that nothing of it runs any more there.
+Result<bool> has_returned(Checkpointer& store, const Approval& approval) {
+    bool returned = false;
+    auto walked = walk_thread(store, approval.thread,
+                              [&](const auto&, const journal::Event& event, const JournalRow&, const std::string&) {
+                                  const auto* doubted = std::get_if<journal::Doubted>(&event);
+                                  if (doubted == nullptr || doubted->attempt != approval.attempt) return;
+                                  returned = doubted->returned;
+                              });
+    if (!walked) return walked.failure();
+    return returned;
+}
+
 }  // namespace
 
 std::optional<AnswerResult> told_of_missing(const Failure& failure) {
@@ -292,7 +305,9 @@ Result<AnswerResult> Approvals::resolve_found(const Approval& approval, Resoluti
     const auto* call = session.state().find_attempt(approval.attempt);
     if (how == Resolution::retry && call != nullptr) {
         const auto& process = call->attempts.back().process;
-        if (life_of(process) == ProcessLife::alive) {
+        auto returned = has_returned(checkpointer_, approval);
+        if (!returned) return returned.failure();
+        if (!*returned && life_of(process) == ProcessLife::alive) {
             return refused(approval, "process " + std::to_string(process.pid) +
                                          " that started the call still lives; end it before a retry");
         }

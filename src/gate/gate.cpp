@@ -1,18 +1,13 @@
 #include <assent/gate.hpp>
 
-#include "base/display.hpp"
 #include "base/sha256.hpp"
 #include "gate/answering.hpp"
 #include "gate/binding.hpp"
-#include "gate/judge.hpp"
+#include "gate/gate_impl.hpp"
 #include "gate/permit_state.hpp"
 #include "gate/process.hpp"
-#include "gate/recorded.hpp"
-#include "gate/session.hpp"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <set>
 
 namespace assent {
@@ -20,179 +15,9 @@ namespace {
 
 using namespace journal;  // NOLINT(google-build-using-namespace): the gate speaks the journal's words throughout
 
-// A change that lost against somebody else's is made again on the new state. Between two of a runner's
-// appends only finitely many answers can come, so this bound is never met in honest use.
-constexpr int tries_max = 1000;
-constexpr std::size_t result_text_max = 1024 * 1024;
 const std::string not_started = "the thread was given back before the tool started";
 
-Failure leased_failure(const std::string& thread, const std::string& by) {
-    return {FailureKind::leased, "thread " + thread + " is run by " + (by.empty() ? "another process" : by) +
-                                     "; wait for it to end or stop it"};
-}
-
-Failure fenced_failure(const std::string& thread) {
-    return {FailureKind::leased, "another process has taken thread " + thread + "; nothing more was done here"};
-}
-
 }  // namespace
-
-class Gate::Impl {
-public:
-    explicit Impl(GateOptions given)
-        : options(std::move(given)),
-          clock(options.clock != nullptr ? *options.clock : system_clock()),
-          random(options.random != nullptr ? *options.random : system_random()),
-          judge(options),
-          session(*options.checkpointer, options.thread_id, clock, random) {}
-
-    // Appends what `make` gives for the current state, again after every lost race.
-    template <class Make>
-    Result<void> append(Make make) {
-        for (int tries = 0; tries < tries_max; ++tries) {
-            const Change change = make(session.state());
-            if (change.events.empty() && change.lease != LeaseUse::take) return {};
-            auto result = session.append(change);
-            if (!result) return result.failure();
-            switch (result->status) {
-                case AppendStatus::done:
-                    return {};
-                case AppendStatus::conflict:
-                case AppendStatus::closed:
-                case AppendStatus::expired:
-                    break;
-                case AppendStatus::fenced:
-                    return fenced_failure(session.id());
-                case AppendStatus::leased:
-                    return leased_failure(session.id(), result->leased_by);
-                case AppendStatus::unknown_thread:
-                    return Failure{FailureKind::unknown_thread, "no thread is called " + session.id()};
-                case AppendStatus::uncertain:
-                    return Failure{FailureKind::database,
-                                   "the store cannot say whether the last change was kept; try again"};
-            }
-            if (auto read = session.refresh(); !read) return read.failure();
-        }
-        return Failure{FailureKind::database, "the store refused the same change too often; try again"};
-    }
-
-    // What is next depends on the latest turn alone.
-    static ThreadState latest_turn(const ThreadState& state) {
-        ThreadState turn;
-        turn.calls = state.calls;
-        turn.turn_open = state.turn_open;
-        turn.running = state.running;
-        turn.aborted = state.aborted;
-        return turn;
-    }
-
-    // A runner gives the thread back in the same append when only people are waited for afterwards.
-    LeaseUse lease_after(const ThreadState& before, const std::vector<Event>& events) const {
-        auto after = latest_turn(before);
-        for (const auto& event : events) apply(after, event, session.now());
-        const auto step = journal::next(after);
-        const auto* wait = std::get_if<Wait>(&step);
-        const bool idle = std::holds_alternative<Done>(step) || (wait != nullptr && wait->running == 0);
-        return idle ? LeaseUse::give_back : LeaseUse::keep;
-    }
-
-    void add_configuration(const ThreadState& state, Change& change) const {
-        Configured wanted{.settings = settings ? *settings : state.configured.settings, .tools = judge.known_tools()};
-        if (wanted == state.configured) return;
-        change.events.emplace_back(std::move(wanted));
-        change.schemas = judge.schemas();
-    }
-
-    // Judges one call and adds what follows from it. Questions about older arguments are withdrawn.
-    void add_ruling(const Call& call, std::vector<Event>& events, Change& change) const {
-        for (const auto& ask : call.approvals) {
-            if (ask.state != ApprovalState::open) continue;
-            events.emplace_back(Withdrawn{.number = ask.asked.number, .reason = "the call is judged again"});
-            change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
-        }
-        auto ruling = judge.rule(session.id(), call, session.now());
-        events.emplace_back(std::move(ruling.judged));
-        for (auto& asked : ruling.asks) events.emplace_back(std::move(asked));
-    }
-
-    Result<void> expire() {
-        return append([this](const ThreadState& state) {
-            Change change{.lease = LeaseUse::none};
-            for (const auto& call : state.calls) {
-                for (const auto& ask : call.approvals) {
-                    const auto& deadline = ask.asked.deadline;
-                    if (ask.state != ApprovalState::open || !deadline || *deadline > session.now()) continue;
-                    change.events.emplace_back(timed_out(ask.asked.number, ask.asked.tool));
-                    change.closes.push_back(ask.asked.number);
-                    change.closes_late = true;
-                    change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
-                    return change;  // one at a time: one ends the call of the others
-                }
-            }
-            return change;
-        });
-    }
-
-    Change take_over(const ThreadState& state) const;
-    Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                             std::vector<AnswerResult>& told);
-    void add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const;
-    bool still_open(const ThreadState& state, std::int64_t number) const {
-        const auto* ask = state.find_ask(number);
-        if (ask == nullptr || ask->state != ApprovalState::open) return false;
-        return !ask->asked.deadline || *ask->asked.deadline > session.now();
-    }
-
-    Permit make_permit(const Call& call, const std::string& attempt, const std::stop_token& stop) const;
-
-    // Whether a claim of `resume` still stands: nobody has doubted it or ended it since.
-    static bool stands(const ThreadState& state, const Start& start) {
-        const auto* call = state.find(start.call);
-        if (call == nullptr || call->stage != CallStage::claimed) return false;
-        return call->attempts.back().id == start.attempt && call->attempts.back().open;
-    }
-    bool awaits_start(const CallRef& call) const {
-        return std::any_of(claimed_starts.begin(), claimed_starts.end(),
-                           [&](const Start& start) { return start.call == call; });
-    }
-    // What `resume` claimed and nobody has started: it provably did not run.
-    Result<void> release_claimed(const std::string& reason) {
-        if (claimed_starts.empty()) return {};
-        auto released = append([&](const ThreadState& state) {
-            Change change;
-            for (const auto& start : claimed_starts) {
-                if (!stands(state, start)) continue;
-                change.events.emplace_back(Released{.attempt = start.attempt, .reason = reason});
-            }
-            return change;
-        });
-        // Who has taken the thread meanwhile has doubted them.
-        if (!released && released.failure().kind != FailureKind::leased) return released;
-        claimed_starts.clear();
-        return {};
-    }
-
-    // The result after the hooks, which run once, however often storing it is tried.
-    const ToolResult& hooked(const Outcome& outcome) {
-        const auto known = results.find(outcome.attempt);
-        if (known != results.end()) return known->second;
-        ToolResult result = outcome.result;
-        const auto* call = session.state().find_attempt(outcome.attempt);
-        if (call != nullptr && outcome.started) result = judge.after(*call, std::move(result));
-        result.text = capped(repaired_utf8(result.text), result_text_max);
-        return results.emplace(outcome.attempt, std::move(result)).first->second;
-    }
-
-    GateOptions options;
-    const Clock& clock;
-    Random& random;
-    Judge judge;
-    ThreadSession session;
-    std::optional<std::string> settings;
-    std::vector<Start> claimed_starts;          // claimed together with answers, not started yet
-    std::map<std::string, ToolResult> results;  // of outcomes that are not stored yet
-    std::mutex mutex;                           // finish() comes from tool threads
-};
 
 Gate::Gate(GateOptions options) {
     if (options.checkpointer == nullptr) throw ConfigError("a gate needs a checkpointer");
@@ -237,6 +62,7 @@ Result<void> Gate::prompt(const std::string& text, const std::string& by) {
         change.events.emplace_back(UserMessage{.text = repaired_utf8(text), .by = by});
         return change;
     });
+    if (done && !waiting) impl_->drop_receipts();
     if (!done || !waiting) return done;
     std::string open;
     for (const auto& approval : this->open())
@@ -258,6 +84,10 @@ Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewe
     auto known = impl_->session.refresh();
     if (!known) return known.failure();
     if (!*known) return Failure{FailureKind::unknown_thread, "no thread is called " + impl_->session.id()};
+    // Answers count although another runner has the thread; `resume_with` sees to that.
+    auto settled = impl_->settle_inherited();
+    if (!settled && (answers.empty() || settled.failure().kind != FailureKind::leased)) return settled;
+    impl_->drop_receipts();
     if (answers.empty()) {
         auto taken = impl_->append([this](const ThreadState& state) { return impl_->take_over(state); });
         return taken ? impl_->expire() : taken;
@@ -265,20 +95,32 @@ Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewe
     return impl_->resume_with(answers, reviewer, told);
 }
 
-// Takes the thread, whoever held it before being gone: nobody will say how the calls it started ended.
+// Takes the thread, whoever held it before being gone.
 Change Gate::Impl::take_over(const ThreadState& state) const {
     Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::take};
     add_configuration(state, change);
-    for (const auto& call : state.calls) {
-        if (call.stage != CallStage::claimed || session.held()) continue;
-        const auto tool = judge.tool(call.tool);
-        const bool again = tool != nullptr && tool->spec().idempotent;
-        const std::string reason = "its process ended before the outcome was recorded";
-        change.events.emplace_back(
-            Doubted{.attempt = call.attempts.back().id, .reason = reason, .may_run_again = again});
-        if (!again && !state.aborted) change.events.emplace_back(doubt_question(session.id(), call, reason));
-    }
     return change;
+}
+
+// Takes the thread from a dead runner first: then nobody else asks for the receipts of what it had started, or
+// waits for them, and what they prove is recorded by one. Dying in between leaves it to the next.
+Result<void> Gate::Impl::settle_inherited() {
+    const auto& calls = session.state().calls;
+    const bool started =
+        std::any_of(calls.begin(), calls.end(), [](const Call& call) { return call.stage == CallStage::claimed; });
+    if (!session.held()) {
+        if (!started) return {};
+        auto taken = append([](const ThreadState&) { return Change{.lease = LeaseUse::take}; });
+        if (!taken) return taken;
+        inherited = inherit(judge, session.state());
+    }
+    if (inherited.empty()) return {};
+    auto settled = append(
+        [&](const ThreadState& state) { return Change{.events = settle(session.id(), judge, state, inherited)}; });
+    if (!settled) return settled;
+    for (const auto& [attempt, known] : inherited) judge.drop_receipt(known.tool, attempt);
+    inherited.clear();
+    return settled;
 }
 
 // Answers and the claim of what they make ready are one append: the answerer is the owner.
@@ -466,10 +308,12 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
 Result<void> Gate::finish(const Outcome& outcome) {
     const std::lock_guard lock(impl_->mutex);
     const auto& result = impl_->hooked(outcome);
+    std::optional<std::string> tool;
     auto stored = impl_->append([&](const ThreadState& state) {
         Change change{.lease = LeaseUse::none};
         const auto* call = state.find_attempt(outcome.attempt);
         if (call == nullptr) return change;
+        tool = call->tool;
         const bool newest = call->attempts.back().id == outcome.attempt && call->attempts.back().open;
         if (!newest) {
             if (call->attempts.back().id == outcome.attempt && call->stage == CallStage::ended)
@@ -481,14 +325,16 @@ Result<void> Gate::finish(const Outcome& outcome) {
             change.events.emplace_back(Released{.attempt = outcome.attempt, .reason = result.text});
         } else if (outcome.kind == OutcomeKind::unknown) {
             const std::string reason = "the tool could not say how it ended";
-            change.events.emplace_back(Doubted{.attempt = outcome.attempt, .reason = reason});
-            if (!state.aborted) change.events.emplace_back(doubt_question(impl_->session.id(), *call, reason));
+            change.events.emplace_back(Doubted{.attempt = outcome.attempt, .reason = reason, .returned = true});
+            if (!state.aborted) change.events.emplace_back(doubt_question(impl_->session.id(), *call, reason, result));
         } else {
             change.events.emplace_back(Finished{.attempt = outcome.attempt, .outcome = outcome.kind, .result = result});
         }
         return change;
     });
-    if (stored) impl_->results.erase(outcome.attempt);
+    if (!stored) return stored;
+    impl_->results.erase(outcome.attempt);
+    if (tool) impl_->judge.drop_receipt(*tool, outcome.attempt);
     return stored;
 }
 

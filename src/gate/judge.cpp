@@ -254,6 +254,33 @@ std::shared_ptr<Tool> Judge::tool(std::string_view name) const {
     return found == tools_.end() ? nullptr : found->second.tool;
 }
 
+Receipt Judge::receipt(const journal::Call& call) const {
+    const auto tool = this->tool(call.tool);
+    const auto arguments = Arguments::parse(call.arguments, limits_);
+    if (tool == nullptr || !arguments) return {};
+    try {
+        return tool->receipt(call.attempts.back().id, *arguments);
+    } catch (const abi::__forced_unwind&) {
+        throw;
+    } catch (const std::exception& error) {
+        return {.known = "its receipt cannot be read: " + safe_error(error.what())};
+    } catch (...) {
+        return {.known = "its receipt cannot be read"};
+    }
+}
+
+void Judge::drop_receipt(std::string_view name, const std::string& attempt) const {
+    const auto tool = this->tool(name);
+    if (tool == nullptr) return;
+    try {
+        tool->drop_receipt(attempt);
+    } catch (const abi::__forced_unwind&) {
+        throw;
+    } catch (...) {  // NOLINT(bugprone-empty-catch): said below
+        // What is left over is tried again when the thread is next taken.
+    }
+}
+
 std::string Judge::schema_digest(const std::string& name) const {
     const auto found = tools_.find(name);
     return found == tools_.end() ? std::string() : found->second.schema_digest;

@@ -38,6 +38,10 @@ public:
     /// Runs `after_tool` of all middleware, last first.
     [[nodiscard]] ToolResult after(const journal::Call& call, ToolResult result) const;
     [[nodiscard]] std::shared_ptr<Tool> tool(std::string_view name) const;
+    /// What the tool of a call still knows of its newest start. May wait, see Tool::receipt.
+    [[nodiscard]] Receipt receipt(const journal::Call& call) const;
+    /// Lets the tool drop the receipt of a start whose end is on record.
+    void drop_receipt(std::string_view tool, const std::string& attempt) const;
     [[nodiscard]] std::string schema_digest(const std::string& tool) const;
     /// Digest and text of the schemas of these tools.
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> schemas() const;

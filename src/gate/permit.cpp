@@ -1,6 +1,7 @@
 #include "base/display.hpp"
 #include "base/test_point.hpp"
 #include "gate/permit_state.hpp"
+#include "gate/recorded.hpp"
 
 #include <cxxabi.h>
 
@@ -35,6 +36,9 @@ std::string_view Permit::attempt() const noexcept {
 
 const Arguments& ApprovedCall::arguments() const noexcept {
     return state_->arguments;
+}
+std::string_view ApprovedCall::attempt() const noexcept {
+    return state_->attempt;
 }
 std::string_view ApprovedCall::idempotency_key() const noexcept {
     return state_->idempotency_key;
@@ -87,10 +91,14 @@ Outcome Tool::start(Permit&& permit) {
         outcome.result = failed("the tool failed");
     }
     test_point("tool:end");
-    outcome.kind = outcome.result.unknown    ? OutcomeKind::unknown
-                   : outcome.result.is_error ? OutcomeKind::failed
-                                             : OutcomeKind::done;
+    outcome.kind = outcome_of(outcome.result);
     return outcome;
 }
+
+Receipt Tool::receipt(const std::string&, const Arguments&) {
+    return {};
+}
+
+void Tool::drop_receipt(const std::string&) {}
 
 }  // namespace assent

@@ -13,6 +13,13 @@ using journal::ModelSaid;
 using journal::RecordedCall;
 using journal::TimedOut;
 
+namespace {
+
+// A person reads it; the whole of it is not needed to say how a call ended.
+constexpr std::size_t seen_bytes_max = std::size_t{16} * 1024;
+
+}  // namespace
+
 RecordedCall recorded(const ProposedCall& call) {
     RecordedCall out{.tool = repaired_utf8(call.tool), .arguments = repaired_utf8(call.arguments)};
     if (call.id) out.id = repaired_utf8(*call.id);
@@ -33,9 +40,16 @@ ModelSaid recorded(const ModelTurn& turn, int number) {
     return said;
 }
 
-Asked doubt_question(const std::string& thread_id, const Call& call, const std::string& reason) {
-    Question question{.description = "The process that ran this call ended before it could say how the call ended.",
-                      .allowed = {}};
+OutcomeKind outcome_of(const ToolResult& result) noexcept {
+    if (result.unknown) return OutcomeKind::unknown;
+    if (result.cancelled) return OutcomeKind::cancelled;
+    return result.is_error ? OutcomeKind::failed : OutcomeKind::done;
+}
+
+Asked doubt_question(const std::string& thread_id, const Call& call, const std::string& reason,
+                     const ToolResult& seen) {
+    Question question{.description = capped(repaired_utf8(seen.text), seen_bytes_max), .allowed = {}};
+    if (seen.details.size() <= seen_bytes_max && Arguments::parse(seen.details)) question.details = seen.details;
     return {.call = call.ref,
             .ask_no = call.asks + 1,
             .kind = ApprovalKind::unknown,

@@ -13,9 +13,16 @@ namespace assent {
 [[nodiscard]] journal::RecordedCall recorded(const ProposedCall& call);
 [[nodiscard]] journal::ModelSaid recorded(const ModelTurn& turn, int number);
 
-/// The question about a call whose process died, or whose tool cannot say how it ended.
+/// What is recorded of a result's text.
+inline constexpr std::size_t result_text_max = std::size_t{1024} * 1024;
+
+/// How a body ended that gave back this.
+[[nodiscard]] OutcomeKind outcome_of(const ToolResult& result) noexcept;
+
+/// The question about a call whose process died, or whose tool cannot say how it ended. `seen` is what
+/// there is of its result.
 [[nodiscard]] journal::Asked doubt_question(const std::string& thread_id, const journal::Call& call,
-                                            const std::string& reason);
+                                            const std::string& reason, const ToolResult& seen);
 
 /// A question that nobody answered before its deadline.
 [[nodiscard]] journal::TimedOut timed_out(std::int64_t number, const std::string& tool);

@@ -1,5 +1,6 @@
 // Names the members of stored types for Boost.JSON: a member's name is its stored name.
-// Adding a member to a stored type needs a new encoding version; the golden files tell.
+// Adding a member to a stored type needs a new encoding version, or a default in `add_missing` for rows
+// that do not have it; the golden files tell.
 #pragma once
 
 #include "journal/thread.hpp"
@@ -51,7 +52,7 @@ BOOST_DESCRIBE_STRUCT(Start, (), (call, attempt, arguments_sha256))
 BOOST_DESCRIBE_STRUCT(Claimed, (), (starts, process))
 BOOST_DESCRIBE_STRUCT(Released, (), (attempt, reason))
 BOOST_DESCRIBE_STRUCT(Finished, (), (attempt, outcome, result))
-BOOST_DESCRIBE_STRUCT(Doubted, (), (attempt, reason, may_run_again))
+BOOST_DESCRIBE_STRUCT(Doubted, (), (attempt, reason, may_run_again, returned))
 BOOST_DESCRIBE_STRUCT(LateFinished, (), (attempt, outcome, result))
 BOOST_DESCRIBE_STRUCT(Resolved, (), (number, call, how, text, by, signed_in))
 BOOST_DESCRIBE_STRUCT(Withdrawn, (), (number, reason))

@@ -41,12 +41,23 @@ bool counts_are_possible(const ThreadState& state) {
            std::ranges::all_of(state.calls, [](const Call& call) { return is_count(call.asks); });
 }
 
+// A member that is left out unless it says something, as by versions that did not know it.
+std::string_view left_out(const Event& event) {
+    const auto* doubted = std::get_if<Doubted>(&event);
+    return doubted != nullptr && !doubted->returned ? "returned" : "";
+}
+
 // {"event": KIND, its own fields}
 void write_event(std::string& out, const Event& event) {
     out += R"({"event":)";
     write_json(out, kind_of(event));
-    std::visit([&](const auto& plain) { write_members(out, plain, false); }, event);
+    std::visit([&](const auto& plain) { write_members(out, plain, false, left_out(event)); }, event);
     out += '}';
+}
+
+// What older versions did not write.
+void add_missing(std::string_view kind, json::object& fields) {
+    if (kind == kind_of(Doubted{})) fields.emplace("returned", false);
 }
 
 // Reads the one alternative of Event whose kind is `kind`.
@@ -151,6 +162,7 @@ Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_nu
         if (kind == nullptr || !kind->is_string()) return damaged("a journal row");
         const std::string name(kind->as_string());
         fields.erase("event");
+        add_missing(name, fields);
         auto event = read_event(name, item);
         if (!event || !counts_are_possible(*event)) return damaged("a journal row");
         if (auto* asked = std::get_if<Asked>(&*event)) asked->number = first_number++;

@@ -169,6 +169,8 @@ struct Doubted {
     std::string attempt;
     std::string reason;
     bool may_run_again = false;  ///< The tool is idempotent: no person needs to decide.
+    /// Its own process said so: the start has come back, so a living process does not forbid another.
+    bool returned = false;
     bool operator==(const Doubted&) const = default;
 };
 

@@ -65,11 +65,13 @@ void write_json(std::string& out, const std::optional<T>& value) {
     }
 }
 
-/// The members of a described struct, each with a comma before it but the first if `first`.
+/// The members of a described struct but the one called `left_out`, each with a comma before it but the
+/// first if `first`.
 template <class T>
-void write_members(std::string& out, const T& value, bool first) {
+void write_members(std::string& out, const T& value, bool first, std::string_view left_out = {}) {
     using Members = boost::describe::describe_members<T, boost::describe::mod_public>;
     boost::mp11::mp_for_each<Members>([&](auto member) {
+        if (left_out == member.name) return;
         out += first ? "\"" : ",\"";
         out += member.name;
         out += "\":";

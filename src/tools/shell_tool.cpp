@@ -1,7 +1,10 @@
 // The shell as a tool. A file of its own, so that who needs no shell links none.
 #include "tools/shell_work.hpp"
 
+#include <assent/clock.hpp>
 #include <assent/tools.hpp>
+
+#include <mutex>
 
 namespace assent {
 namespace {
@@ -10,12 +13,20 @@ class ShellTool final : public Tool {
 public:
     explicit ShellTool(ShellOptions options) : Tool(shell_spec()), options_(std::move(options)) {}
 
+    Receipt receipt(const std::string& attempt, const Arguments& arguments) override {
+        return command_receipt(options_, attempt, arguments);
+    }
+
+    void drop_receipt(const std::string& attempt) override { drop_command_receipt(options_, attempt); }
+
 private:
     ToolResult run(const ApprovedCall& call) override {
-        return run_command(options_, call.arguments(), call.stop_token());
+        std::call_once(swept_, [this] { sweep_command_receipts(options_, system_clock().now()); });
+        return run_command(options_, call.arguments(), call.attempt(), call.stop_token());
     }
 
     ShellOptions options_;
+    std::once_flag swept_;
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "tools/shell_work.hpp"
 
+#include "base/sha256.hpp"
 #include "exec/landlock_abi.hpp"
 #include "exec/process.hpp"
+#include "exec/receipts.hpp"
 #include "tools/call_arguments.hpp"
 
 namespace assent {
@@ -18,10 +20,11 @@ void add_stream(std::string& out, std::string_view label, const CapturedStream& 
     if (!out.ends_with('\n')) out += '\n';
 }
 
-std::string end_text(const ShellEnd& end, const ShellOptions& options) {
+std::string end_text(const ShellEnd& end) {
     std::string out;
-    if (end.timed_out) out += "stopped: the time limit of " + duration_text(options.time_limit) + " was over\n";
+    if (end.timed_out) out += "stopped: the time limit of " + duration_text(end.time_limit) + " was over\n";
     if (end.cancelled) out += "stopped: the call was cancelled\n";
+    if (end.runner_died) out += "stopped: the process that ran it died\n";
     if (end.exit_status) {
         out += "exit status: " + std::to_string(*end.exit_status);
     } else if (end.signal) {
@@ -41,7 +44,35 @@ std::string details_of(const ShellEnd& end) {
     const auto flag = [](bool value) { return value ? "true" : "false"; };
     return R"({"exit_status":)" + number(end.exit_status) + R"(,"signal":)" + number(end.signal) + R"(,"timed_out":)" +
            flag(end.timed_out) + R"(,"cancelled":)" + flag(end.cancelled) + R"(,"cut_bytes":)" +
-           std::to_string(end.out.cut_bytes() + end.err.cut_bytes()) + "}";
+           std::to_string(end.out.cut_bytes() + end.err.cut_bytes()) +
+           (end.runner_died ? R"(,"runner_died":true})" : "}");
+}
+
+ToolResult result_of(const Result<ShellEnd>& end) {
+    if (!end.ok()) return error_result(end.failure().message);
+    ToolResult result;
+    add_stream(result.text, "stdout", end->out);
+    add_stream(result.text, "stderr", end->err);
+    if (result.text.empty()) result.text = end->output_lost ? "(the output is lost)\n" : "(no output)\n";
+    result.text += end_text(*end);
+    result.is_error = end->exit_status != 0 || end->timed_out || end->cancelled || end->runner_died || end->unknown;
+    result.unknown = end->unknown;
+    result.cancelled = end->cancelled;
+    result.details = details_of(*end);
+    return result;
+}
+
+Receipt receipt_of(HelperReport report) {
+    using enum Receipt::Proof;
+    const bool never_started = report.runner_died && !report.started && report.failed_step.empty();
+    if (never_started) return {.proof = not_started};
+    const bool runner_died = report.runner_died;
+    const auto end = end_of(std::move(report));
+    Receipt receipt{.proof = ended, .result = result_of(end)};
+    if (receipt.result.unknown) receipt.known = "a process of the command could not be killed and may still run";
+    if (runner_died) receipt.known = "the command was killed because that process died";
+    if (!receipt.known.empty()) receipt.proof = nothing;
+    return receipt;
 }
 
 }  // namespace
@@ -56,7 +87,8 @@ ToolSpec shell_spec() {
                       R"("command":{"type":"string","minLength":1,"description":"The command line."}}})"};
 }
 
-ToolResult run_command(const ShellOptions& options, const Arguments& arguments, const std::stop_token& stop) {
+ToolResult run_command(const ShellOptions& options, const Arguments& arguments, std::string_view attempt,
+                       const std::stop_token& stop) {
     CallArguments call(arguments, {"command"});
     ShellRun run;
     run.line = call.text("command");
@@ -70,22 +102,53 @@ ToolResult run_command(const ShellOptions& options, const Arguments& arguments, 
     run.environment_names = options.environment_names;
     run.closed = options.closed;
     run.writable = options.writable;
-    const auto end = run_shell(run, stop);
-    if (!end.ok()) return error_result(end.failure().message);
-    ToolResult result;
-    add_stream(result.text, "stdout", end->out);
-    add_stream(result.text, "stderr", end->err);
-    if (result.text.empty()) result.text = "(no output)\n";
-    result.text += end_text(*end, options);
-    result.is_error = end->exit_status != 0 || end->timed_out || end->cancelled || end->unknown;
-    result.unknown = end->unknown;
-    result.details = details_of(*end);
-    return result;
+    run.receipts = options.receipts;
+    run.attempt = attempt;
+    // Also if the host forgets it: who writes receipts says what happened.
+    if (!options.receipts.empty()) run.closed.push_back(options.receipts);
+    return result_of(run_shell(run, stop));
+}
+
+Receipt command_receipt(const ShellOptions& options, const std::string& attempt, const Arguments& arguments) {
+    if (options.receipts.empty()) return {};
+    const auto receipts = Receipts::open(options.receipts);
+    if (!receipts.ok()) return {.known = receipts.failure().message};
+    auto found = receipts->find(attempt);
+    CallArguments call(arguments, {"command"});
+    const auto line = call.text("command");
+    switch (found.state) {
+        case FoundReceipt::State::none:
+            return {};
+        case FoundReceipt::State::unended:
+            return {.known = "its shell helper left no receipt"};
+        case FoundReceipt::State::alive:
+            return {.known = "the shell helper still lives, and with it perhaps what it runs"};
+        case FoundReceipt::State::doubtful:
+            return {.known = found.why};
+        case FoundReceipt::State::complete:
+            break;
+    }
+    if (call.problem() || found.report.line_sha256 != hex(sha256(line)))
+        return {.known = "its receipt is of another command"};
+    return receipt_of(std::move(found.report));
+}
+
+void drop_command_receipt(const ShellOptions& options, const std::string& attempt) {
+    if (options.receipts.empty()) return;
+    if (const auto receipts = Receipts::open(options.receipts); receipts.ok()) receipts->remove(attempt);
+}
+
+void sweep_command_receipts(const ShellOptions& options, UnixMillis now) {
+    if (options.receipts.empty()) return;
+    if (const auto receipts = Receipts::open(options.receipts); receipts.ok()) receipts->remove_older(now);
 }
 
 Result<void> check_shell(const ShellOptions& options) {
     const auto helper = find_helper(options.helper);
     if (!helper.ok()) return helper.failure();
+    if (options.receipts.empty()) return {};
+    const auto receipts = Receipts::open(options.receipts);
+    if (!receipts.ok()) return receipts.failure();
     return {};
 }
 

@@ -29,7 +29,7 @@ class RunningTool(ProgramTest):
                 resumed = self.assent("resume", "t", "--json")
                 self.assert_status(resumed, 0)
                 [told] = [one for one in resumed.result["calls"] if one["tool_call_id"] == "c2"]
-                self.assertEqual((told["outcome"], told["not_run"]), ("failed", False))
+                self.assertEqual((told["outcome"], told["not_run"]), ("cancelled", False))
                 self.assertIn("stopped: the call was cancelled", told["result"])
                 self.assertEqual(resumed.result["text"], "The end.")
                 self.file("pid").unlink()

@@ -19,11 +19,12 @@ from folder import Wrong, need
 from scenario import ALL, go_through
 
 WORKERS = 2
+INSIDE = ("file.", "shell:")
 
 
 def in_flight(point):
-    """Passed while a call is claimed and its outcome is not recorded; points of files are inside of tools."""
-    return point in ("after:claimed", "tool:start", "tool:end", "before:finished") or point.startswith("file.")
+    """Passed while a call is claimed and its outcome is not recorded; some are inside of tools."""
+    return point in ("after:claimed", "tool:start", "tool:end", "before:finished") or point.startswith(INSIDE)
 
 
 
@@ -112,10 +113,11 @@ def kill_once(scenario, program, number, point, n):
 
 
 def print_table(rows):
-    print(f"\n{'killed at':22} {'in':18} {'kills':>5} {'unknown':>8} {'counted':>8}")
-    for (point, command), (kills, unknown, counted) in sorted(rows.items()):
-        print(f"{point:22} {command:18} {kills:5} {unknown:8} {counted:8}")
-    print("unknown: outcomes that a person had to resolve; counted: answers of killed processes that stand\n")
+    print(f"\n{'killed at':22} {'in':18} {'kills':>5} {'unknown':>8} {'proved':>8} {'counted':>8}")
+    for (point, command), (kills, unknown, proved, counted) in sorted(rows.items()):
+        print(f"{point:22} {command:18} {kills:5} {unknown:8} {proved:8} {counted:8}")
+    print("unknown: outcomes that a person had to resolve; proved: those that a receipt told")
+    print("counted: answers of killed processes that stand\n")
 
 
 def main():
@@ -127,7 +129,7 @@ def main():
     began = time.monotonic()
     points = [(scenario, *point) for scenario in ALL for point in without_kills(scenario, program)]
     cases = points[:: options.every]
-    rows = collections.defaultdict(lambda: [0, 0, 0])
+    rows = collections.defaultdict(lambda: [0, 0, 0, 0])
     faults = []
     starts = 0
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as workers:
@@ -144,7 +146,8 @@ def main():
                 faults.append(str(wrong))
                 continue
             row[1] += person.unknown
-            row[2] += person.counted
+            row[2] += person.proved
+            row[3] += person.counted
             starts += sum(person.effects_seen.values())
     print_table(rows)
     for fault in faults:

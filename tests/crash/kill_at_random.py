@@ -193,6 +193,7 @@ def work(worker, tally, program):
             tally.sums["answers"] += len(person.told) + person.counted
             tally.sums["counted"] += person.counted
             tally.sums["unknown"] += person.unknown
+            tally.sums["proved"] += person.proved
 
 
 def read_options():
@@ -236,7 +237,8 @@ def main():
         f"{sum(kills.values())} kills ({kills['time']} at a random time, {kills['window']} at a random time in an "
         f"awaited window), {tally.ended} processes ended by themselves; {dict(tally.scenarios)} brought to "
         f"their end; {tally.sums['effects']} effects, each once; {tally.sums['answers']} answers, none lost "
-        f"({tally.sums['counted']} of killed processes); {tally.sums['unknown']} unknown outcomes resolved; "
+        f"({tally.sums['counted']} of killed processes); {tally.sums['unknown']} unknown outcomes resolved, "
+        f"{tally.sums['proved']} proved by receipts; "
         f"{time.monotonic() - began:.0f} s"
     )
     return 0 if tally.enough() and not tally.faults else 1

@@ -76,20 +76,23 @@ STOPS = Scenario(
 )
 
 
-def doubt(name, point):
-    """A run that dies while a command is started, and what people do about it."""
+def doubt(name, point, call):
+    """A run that dies while a tool is started, and what is done about it."""
     return Scenario(
         name,
-        [{"text": "A command.", "calls": [shell("one")]}, END],
+        [{"text": "One call.", "calls": [call]}, END],
         [("prompt", []), ("until", "done")],
-        {"one": 1},
+        {call["id"]: 1},
         crashes={2: f"{point}:1"},
     )
 
 
-RETRIED = doubt("retried", "tool:start")
-RESOLVED = doubt("resolved", "tool:end")
-ALL = [MAIN, STOPS, RETRIED, RESOLVED]
+RETRIED = doubt("retried", "tool:start", shell("one"))
+# File tools keep no receipts: a person has to look.
+RESOLVED = doubt("resolved", "tool:end", COUNT)
+# The shell's helper does: nobody is asked.
+PROVED = doubt("proved", "tool:end", shell("one"))
+ALL = [MAIN, STOPS, RETRIED, RESOLVED, PROVED]
 
 
 def attempts(events):
@@ -124,6 +127,7 @@ class Person:
         self.lost_in_flight = set()  # attempts whose runner was killed
         self.counted = 0  # answers of killed processes that counted nevertheless
         self.unknown = 0  # unknown outcomes that were asked about
+        self.proved = 0  # outcomes of killed runners that a receipt proved
         self.effects_seen = {}
         self.deaths = []  # how many attempts were in flight at each runner's death
 
@@ -285,11 +289,12 @@ class Person:
         finished = {event["attempt"]: event["outcome"] for event in events if event["event"] == "finished"}
         need(sum(event["event"] == "finished" for event in events) == len(finished), "an outcome is there twice")
         need(not set(doubted) & set(finished), "a finished call was doubted")
-        need({attempt for attempt, _ in started} == set(doubted) | set(finished), "a start has no end")
-        need(set(doubted) == self.lost_in_flight, f"doubted {set(doubted)}, in flight {self.lost_in_flight}")
+        released = {event["attempt"] for event in events if event["event"] == "released"}
+        need({attempt for attempt, _ in started} == set(doubted) | set(finished) | released, "a start has no end")
+        self.check_lost(events, calls, doubted, finished, released)
         need(set(finished.values()) <= {"done"}, f"a call did not end as done: {finished}")
         for call, facts in calls.items():
-            starts = [attempt for attempt, where in started if where == call]
+            starts = [attempt for attempt, where in started if where == call and attempt not in released]
             again = [doubted[attempt]["may_run_again"] for attempt in starts if attempt in doubted]
             need(all(again) if facts["tool"] == "read_file" else not any(again), f"{facts['id']} may run again")
             retries = sum(
@@ -305,6 +310,17 @@ class Person:
             elif facts["tool"] != "read_file":
                 need(len(starts) == 1 + retries, f"{facts['id']} was started {len(starts)} times, {retries} retries")
                 need(questions == len(again) == resolved, f"{facts['id']} was doubted {again}, asked {questions} times")
+
+    def check_lost(self, events, calls, doubted, finished, released):
+        """What became of the calls whose runner was killed: only a shell's can be known."""
+        lost = self.lost_in_flight
+        need(set(doubted) <= lost, f"doubted {set(doubted)}, in flight {lost}")
+        known = lost - set(doubted)
+        tools = {attempt: calls[where]["tool"] for attempt, where in attempts(events)}
+        need(all(tools[attempt] == "shell" for attempt in known), f"of {tools}, {known} are known")
+        self.proved = len(known & set(finished))
+        need(known <= set(finished) | released, "an attempt is lost")
+        need(not list(self.folder.root.glob("assent.db-receipts/*")), "receipts are left over")
 
     def check_at_rest(self):
         connection = self.folder.database()

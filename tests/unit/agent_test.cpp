@@ -363,10 +363,12 @@ TEST_P(AgentRun, AnOutcomeThatCannotBeStoredAtFirstIsStoredLater) {
 }
 
 TEST_P(AgentRun, AToolThatCannotSayHowItEndedAsksAPerson) {
-    for (const auto how : {Resolution::done, Resolution::fail}) {
+    for (const auto how : {Resolution::done, Resolution::fail, Resolution::retry}) {
         const std::string thread(to_string(how));
-        const auto flaky = watched("flaky", [](const ApprovedCall&) {
-            return ToolResult{.text = "perhaps", .is_error = true, .unknown = true};
+        bool again = false;
+        const auto flaky = watched("flaky", [&](const ApprovedCall&) {
+            if (std::exchange(again, true)) return ToolResult{.text = "I looked"};
+            return ToolResult{.text = "perhaps", .is_error = true, .details = R"({"left":1})", .unknown = true};
         });
         options_.tools = {flaky};
         options_.thread_id = thread;
@@ -377,18 +379,16 @@ TEST_P(AgentRun, AToolThatCannotSayHowItEndedAsksAPerson) {
         const auto open = run.interrupts[0];
         EXPECT_EQ(open.kind, ApprovalKind::unknown);
         EXPECT_EQ(open.reason, "the tool could not say how it ended");
+        EXPECT_EQ(open.question.description, "perhaps");
+        EXPECT_EQ(open.question.details, R"({"left":1})");
         const Reviewer alice{.name = "alice"};
         EXPECT_EQ(approvals().answer(open.id, approve(), alice)->status, AnswerStatus::refused);
-        const auto retry = approvals().resolve(open.id, Resolution::retry, "", alice);
-        EXPECT_EQ(retry->status, AnswerStatus::refused);
-        EXPECT_EQ(retry->message, "process " + std::to_string(getpid()) +
-                                      " that started the call still lives; end it before a retry; approval " + open.id +
-                                      " stays open");
+        // This process lives, but it said itself that the start came back: a retry is no danger.
         EXPECT_EQ(approvals().resolve(open.id, how, "I looked", alice)->status, AnswerStatus::decided);
         EXPECT_EQ(approvals().resolve(open.id, how, "I looked", alice)->status, AnswerStatus::already);
         EXPECT_EQ(agent.resume().status, RunStatus::done);
         EXPECT_EQ(results(agent), std::vector<std::string>{"I looked"});
-        EXPECT_EQ(flaky->runs().size(), 1U);
+        EXPECT_EQ(flaky->runs().size(), how == Resolution::retry ? 2U : 1U);
     }
 }
 

@@ -285,6 +285,13 @@ TEST(CallView, AnUnknownOutcomeSaysWhatIsKnownAndTheChoices) {
     EXPECT_THAT(shown, HasSubstr("\nretry  "));
     EXPECT_THAT(shown, HasSubstr("\nfail   "));
     EXPECT_THAT(shown, Not(HasSubstr("approve")));
+    EXPECT_THAT(shown, Not(HasSubstr("What is there")));
+    approval.question.description = "stdout:\nhalf\x1b\nended by signal: 9";
+    approval.question.details = R"({"signal":9})";
+    const auto seen = view(approval);
+    EXPECT_THAT(seen, HasSubstr("What is there of its result\n     │ stdout:\n     │ half\\u{1b}\n     │ ended by"));
+    EXPECT_THAT(seen, HasSubstr("Details, from the tool\n     │ {\n"));
+    EXPECT_THAT(seen, Not(HasSubstr("operator")));
 }
 
 TEST(CallView, ADecidedApprovalTellsByWhom) {

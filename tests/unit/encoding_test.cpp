@@ -139,6 +139,18 @@ TEST(Golden, WhatWasWrittenThenIsReadToday) {
     EXPECT_EQ(encode_state(*decode_state(text_of(then, "snapshot"))), encode_state(full_state()));
 }
 
+TEST(Encoding, WhatOlderVersionsDidNotWriteHasADefault) {
+    const Doubted old{.attempt = "a", .reason = "r"};
+    auto marked = old;
+    marked.returned = true;
+    for (const auto& doubted : {old, marked}) {
+        const Event event = doubted;
+        const auto body = encode(std::span(&event, 1));
+        EXPECT_EQ(body.find("returned") != std::string::npos, doubted.returned) << body;
+        EXPECT_EQ(*decode(body, 0), std::vector<Event>{event});
+    }
+}
+
 TEST(Encoding, EveryKindOfEventIsThereAndHasItsOwnName) {
     std::set<std::string_view> kinds;
     for (const auto& event : full_events()) kinds.insert(kind_of(event));

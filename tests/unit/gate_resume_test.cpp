@@ -454,10 +454,10 @@ TEST_F(GateAndAnotherProcess, WhatItClaimedAndPerhapsStartedIsDoubtedWhenItDies)
     Side side(path_);
     auto gate = side.gate();
     Approvals approvals(side.store, system_clock(), system_random());
-    // With the answer to the other call: the doubt, its question, the answer and the claim are one append.
+    // The doubt and its question are one append; the answer to the other call and its claim are another.
     ASSERT_TRUE(gate->resume({{*approvals.find(id, "t"), approve()}}, side.alice, side.told).ok());
     EXPECT_EQ(side.told.at(0).status, AnswerStatus::decided);
-    EXPECT_EQ(side.store.load("t", 0)->size(), 4U);
+    EXPECT_EQ(side.store.load("t", 0)->size(), 5U);
     ASSERT_EQ(gate->open().size(), 1U);
     EXPECT_EQ(gate->open()[0].kind, ApprovalKind::unknown);
     auto permits = gate->claim();

@@ -302,7 +302,7 @@ TEST(ToolSpecs, HaveSchemasThatAreClosedAndNameTheirArguments) {
 class ShellTool : public testing::Test {
 protected:
     [[nodiscard]] ToolResult run(const std::string& command) const {
-        return run_command(options, arguments(R"({"command":)" + json_quote(command) + "}"), {});
+        return run_command(options, arguments(R"({"command":)" + json_quote(command) + "}"), "", {});
     }
 
     TempFolder base;
@@ -349,21 +349,61 @@ TEST_F(ShellTool, TellsWhatWasCutStoppedOrNotWatched) {
     if (test_switches_compiled) {
         const Without landlock("landlock");                        // which would not let the command kill its helper
         const Variable temporary("TMPDIR", base.path().string());  // where what it leaves is removed
-        result = run("kill -9 $PPID; sleep 1000");
+        result = run("kill -9 $PPID; exec sleep 1000");
         EXPECT_TRUE(result.unknown);
-        EXPECT_THAT(result.text, HasSubstr("unknown: "));
+        EXPECT_THAT(result.text, StartsWith("(the output is lost)\nunknown: "));
     }
     std::stop_source stop;
     stop.request_stop();
-    result = run_command(options, arguments(R"({"command":"true"})"), stop.get_token());
+    result = run_command(options, arguments(R"({"command":"true"})"), "", stop.get_token());
     EXPECT_EQ(result.text, "(no output)\nstopped: the call was cancelled\nthe command was not started");
     EXPECT_TRUE(result.is_error);
 }
 
+TEST_F(ShellTool, ItsReceiptHoldsTheResultThatWasReturned) {
+    const std::string attempt = "0123456789abcdef";
+    const auto call = [](const std::string& command) {
+        return arguments(R"({"command":)" + json_quote(command) + "}");
+    };
+    options.receipts = (base / "receipts").string();
+    options.time_limit = 300ms;
+    for (const auto* command : {"echo out; echo err >&2", "exit 3", "kill -9 $$", "sleep 1000", "printf 'a\\377b'"}) {
+        const auto result = run_command(options, call(command), attempt, {});
+        // Whatever the limits of whoever asks are.
+        auto others = options;
+        others.time_limit = 5s;
+        others.output_bytes_max = 1;
+        EXPECT_EQ(command_receipt(others, attempt, call(command)),
+                  (Receipt{.proof = Receipt::Proof::ended, .result = result}))
+            << command;
+        // Believed of this command alone.
+        EXPECT_EQ(command_receipt(options, attempt, call("true")),
+                  Receipt{.known = "its receipt is of another command"});
+        drop_command_receipt(options, attempt);
+        EXPECT_EQ(command_receipt(options, attempt, call(command)), Receipt{});
+    }
+    // Nothing ran, and that is known too.
+    auto gone = options;
+    std::filesystem::create_directory(base / "gone");
+    gone.workspace = *Workspace::open((base / "gone").string());
+    std::filesystem::remove(base / "gone");
+    const auto none = run_command(gone, call("true"), attempt, {});
+    EXPECT_THAT(none.text, HasSubstr("the shell cannot be started (folder)"));
+    EXPECT_EQ(command_receipt(gone, attempt, call("true")), (Receipt{.proof = Receipt::Proof::ended, .result = none}));
+
+    std::filesystem::permissions(base / "receipts", std::filesystem::perms::group_read,
+                                 std::filesystem::perm_options::add);
+    const auto refused = run_command(options, call("true"), attempt, {});
+    EXPECT_TRUE(refused.is_error);
+    EXPECT_THAT(refused.text, HasSubstr("is open to others"));
+    EXPECT_EQ(command_receipt(options, attempt, call("true")).proof, Receipt::Proof::nothing);
+    EXPECT_THAT(check_shell(options).failure().message, HasSubstr("is open to others"));
+}
+
 TEST_F(ShellTool, SaysWhyItCannotRun) {
     EXPECT_EQ(run("").text, "Error: the command is empty");
-    EXPECT_EQ(run_command(options, arguments("{}"), {}).text, "Error: argument 'command' is missing");
-    EXPECT_EQ(run_command(options, arguments(R"({"command":"true","timeout":9})"), {}).text,
+    EXPECT_EQ(run_command(options, arguments("{}"), "", {}).text, "Error: argument 'command' is missing");
+    EXPECT_EQ(run_command(options, arguments(R"({"command":"true","timeout":9})"), "", {}).text,
               "Error: argument 'timeout' is not known to this tool");
     EXPECT_TRUE(check_shell(options).ok());
     options.helper = (base / "none").string();

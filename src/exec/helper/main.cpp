@@ -2,10 +2,16 @@
 //
 // It stands between the runner and the shell because only a process of its own can be the reaper of
 // everything the line starts, notice by a closed pipe that the runner died in whatever way, and keep
-// this apart from the host program's own children and signals.
+// this apart from the host program's own children and signals. It also reads what the line writes, and
+// writes the receipt: both outlive the runner. It stays outside the domain that closes folders to tools,
+// since it must rename in the folder of receipts: the process that becomes the shell enters it.
 #include "exec/helper/confinement.hpp"
 #include "exec/helper/descendants.hpp"
+#include "exec/helper/helper_point.hpp"
+#include "exec/helper/output_pipes.hpp"
+#include "exec/helper/receipt_file.hpp"
 #include "exec/helper_protocol.hpp"
+#include "exec/helper_report.hpp"
 #include "exec/test_switch.hpp"
 
 #include <fcntl.h>
@@ -23,10 +29,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <set>
-#include <string>
+#include <string_view>
 
 namespace {
 
@@ -34,24 +39,20 @@ struct Settings {
     long limit_ms = 0;
     long grace_ms = 0;
     long linger_ms = 0;
+    std::size_t output_bytes = 0;
     const char* folder = nullptr;
     const char* line = nullptr;
+    const char* attempt = "";  // empty: no receipt
+    const char* line_sha256 = "";
 };
 
-void report(const char* text) {
-    std::size_t size = std::strlen(text);
-    while (size > 0) {
-        const auto done = write(assent::helper_status_fd, text, size);
+void send_report(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const auto done = write(assent::helper_status_fd, bytes.data(), bytes.size());
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return;  // the runner is gone
-        text += done;
-        size -= static_cast<std::size_t>(done);
+        bytes.remove_prefix(static_cast<std::size_t>(done));
     }
-}
-
-[[noreturn]] void fail(const char* step, int error) {
-    report(("failed " + std::string(step) + " " + std::to_string(error) + "\n").c_str());
-    std::exit(1);
 }
 
 std::int64_t now_ms() {
@@ -63,17 +64,26 @@ std::int64_t now_ms() {
 class Supervisor {
 public:
     explicit Supervisor(const Settings& settings, assent::Confinement& confinement)
-        : settings_(settings), confinement_(confinement) {}
+        : settings_(settings),
+          confinement_(confinement),
+          out_(settings.output_bytes),
+          err_(settings.output_bytes) {
+        report_.attempt = settings.attempt;
+        report_.line_sha256 = settings.line_sha256;
+        report_.limit_ms = settings.limit_ms;
+    }
 
     void run() {
         prepare();
-        start();
-        arm(settings_.limit_ms);
-        while (!over()) wait_for_something();
-        std::array<char, assent::helper_line_bytes_max> line{};
-        std::snprintf(line.data(), line.size(), assent::helper_ended_format, exit_, signal_, timed_out_ ? 1 : 0,
-                      cancelled_ ? 1 : 0, left_);
-        report(line.data());
+        assent::helper_point("prepared");
+        if (!called_off()) {
+            assent::helper_point("start");
+            start();
+            assent::helper_point("started");
+            arm(settings_.limit_ms);
+            while (!over()) wait_for_something();
+        }
+        tell();
     }
 
 private:
@@ -84,6 +94,28 @@ private:
         killing,
         given_up,
     };
+
+    // Nobody waits for the end of the line from here on.
+    void tell() {
+        // All writers are gone, or cannot be killed: what is in the pipes now is all we wait for.
+        out_.drain();
+        err_.drain();
+        report_.out = out_.take();
+        report_.err = err_.take();
+        const auto bytes = encode(report_);
+        assent::helper_point("ended");
+        if (!report_.attempt.empty()) assent::write_receipt(report_.attempt, bytes);
+        assent::helper_point("receipt");
+        send_report(bytes);
+        assent::helper_point("reported");
+    }
+
+    [[noreturn]] void fail(const char* step, int error) {
+        report_.failed_step = step;
+        report_.failed_error = error;
+        tell();
+        std::exit(1);
+    }
 
     void prepare() {
         for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
@@ -100,7 +132,18 @@ private:
         if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail("reaper", errno);
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("privileges", errno);
         if (chdir(settings_.folder) != 0) fail("folder", errno);
+        if (!out_.make() || !err_.make()) fail("pipe", errno);
         if (const char* step = confinement_.prepare()) fail(step, errno);
+    }
+
+    // Whether the runner cancelled or died before there was anything to kill: then nothing starts.
+    bool called_off() {
+        pollfd control{assent::helper_control_fd, POLLIN, 0};
+        char byte = 0;
+        if (poll(&control, 1, 0) != 1) return false;
+        const auto size = read(assent::helper_control_fd, &byte, 1);
+        (size > 0 ? report_.cancelled : report_.runner_died) = true;
+        return true;
     }
 
     void start() {
@@ -120,12 +163,9 @@ private:
         int error = 0;
         if (read(failed[0], &error, sizeof error) == sizeof error) fail("shell", error);
         close(failed[0]);
-        // The streams must end when the last of them ends, not when we do.
-        const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-        for (const int stream : {0, 1, 2}) {
-            if (null < 0 || dup2(null, stream) < 0) close(stream);
-        }
-        if (null > 2) close(null);
+        out_.close_writing_end();
+        err_.close_writing_end();
+        report_.started = true;
     }
 
     // In the child; comes back only if it fails.
@@ -134,6 +174,7 @@ private:
         // If somebody kills us, at least the shell goes too. We have one thread, so it is really us.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != helper) _exit(127);
+        if (!out_.become(STDOUT_FILENO) || !err_.become(STDERR_FILENO)) return;
         ::signal(SIGPIPE, SIG_DFL);
         sigset_t none;
         sigemptyset(&none);
@@ -152,9 +193,12 @@ private:
     [[nodiscard]] bool over() const { return phase_ == Phase::given_up || no_children_; }
 
     void wait_for_something() {
-        std::array<pollfd, 3> fds{pollfd{signals_, POLLIN, 0}, pollfd{timer_, POLLIN, 0},
-                                  pollfd{control_open_ ? assent::helper_control_fd : -1, POLLIN, 0}};
+        std::array<pollfd, 5> fds{pollfd{signals_, POLLIN, 0}, pollfd{timer_, POLLIN, 0},
+                                  pollfd{control_open_ ? assent::helper_control_fd : -1, POLLIN, 0},
+                                  pollfd{out_.fd(), POLLIN, 0}, pollfd{err_.fd(), POLLIN, 0}};
         if (poll(fds.data(), fds.size(), -1) < 0) return;
+        if (fds[3].revents != 0) out_.drain();
+        if (fds[4].revents != 0) err_.drain();
         // First what has ended: a limit that passes in the same moment was kept.
         if (fds[0].revents != 0) take_signals();
         if (over()) return;
@@ -181,7 +225,7 @@ private:
             if (info.si_pid == 0) break;
             last_end_ms_ = now_ms();
             if (info.si_pid != main_) continue;
-            (info.si_code == CLD_EXITED ? exit_ : signal_) = info.si_status;
+            (info.si_code == CLD_EXITED ? report_.exit : report_.signal) = info.si_status;
             main_ended_ = true;
         }
         if (no_children_) return;
@@ -198,13 +242,15 @@ private:
             cancel();
         } else if (size == 0 || errno != EINTR) {
             control_open_ = false;
+            // What is being killed already is not killed because of that.
+            report_.runner_died = report_.runner_died || phase_ != Phase::killing;
             begin_killing();
         }
     }
 
     void cancel() {
         if (phase_ == Phase::running) {
-            cancelled_ = true;
+            report_.cancelled = true;
             begin_stopping();
         } else if (phase_ == Phase::lingering) {
             begin_killing();
@@ -214,7 +260,7 @@ private:
     void time_is_up() {
         switch (phase_) {
             case Phase::running:
-                timed_out_ = true;
+                report_.timed_out = true;
                 begin_stopping();
                 break;
             case Phase::stopping:
@@ -274,7 +320,7 @@ private:
 
     void give_up() {
         const auto found = assent::descendants();
-        left_ = found ? std::max(static_cast<int>(found->size()), 1) : 1;
+        report_.left = found ? std::max(static_cast<int>(found->size()), 1) : 1;
         phase_ = Phase::given_up;
     }
 
@@ -283,6 +329,9 @@ private:
 
     Settings settings_;
     assent::Confinement& confinement_;
+    assent::HelperReport report_;
+    assent::OutputPipe out_;
+    assent::OutputPipe err_;
     Phase phase_ = Phase::running;
     pid_t main_ = -1;
     int signals_ = -1;
@@ -290,11 +339,6 @@ private:
     bool control_open_ = true;
     bool main_ended_ = false;
     bool no_children_ = false;
-    bool timed_out_ = false;
-    bool cancelled_ = false;
-    int exit_ = -1;
-    int signal_ = 0;
-    int left_ = 0;
     std::int64_t last_end_ms_ = 0;
 };
 
@@ -316,15 +360,26 @@ int main(int argc, char** argv) {
     }
     // Static, so that it ends with the program, wherever that ends.
     static assent::Confinement confinement(assent::take_reach(argc, argv));
-    if (argc != 6 || fcntl(assent::helper_control_fd, F_GETFD) < 0 || fcntl(assent::helper_status_fd, F_GETFD) < 0) {
+    const bool with_receipt = argc == 9;
+    if ((argc != 7 && !with_receipt) || fcntl(assent::helper_control_fd, F_GETFD) < 0 ||
+        fcntl(assent::helper_status_fd, F_GETFD) < 0) {
         std::fputs("assent-exec is started by assent, not by hand\n", stderr);
         return 2;
     }
-    close_all_from(assent::helper_status_fd + 1);
+    close_all_from((with_receipt ? assent::helper_receipts_fd : assent::helper_status_fd) + 1);
     fcntl(assent::helper_control_fd, F_SETFD, FD_CLOEXEC);
     fcntl(assent::helper_status_fd, F_SETFD, FD_CLOEXEC);
-    const Settings settings{std::strtol(argv[1], nullptr, 10), std::strtol(argv[2], nullptr, 10),
-                            std::strtol(argv[3], nullptr, 10), argv[4], argv[5]};
+    Settings settings{.limit_ms = std::strtol(argv[1], nullptr, 10),
+                      .grace_ms = std::strtol(argv[2], nullptr, 10),
+                      .linger_ms = std::strtol(argv[3], nullptr, 10),
+                      .output_bytes = std::strtoull(argv[4], nullptr, 10),
+                      .folder = argv[5],
+                      .line = argv[6]};
+    if (with_receipt) {
+        settings.attempt = argv[7];
+        settings.line_sha256 = argv[8];
+        assent::keep_receipt_from_tools();
+    }
     Supervisor(settings, confinement).run();
     return 0;
 }

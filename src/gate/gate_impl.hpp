@@ -1,0 +1,198 @@
+// What a gate is made of: its thread, its judge, and what it has claimed and not handed out or stored yet.
+#pragma once
+
+#include "base/display.hpp"
+#include "gate/inherited.hpp"
+#include "gate/judge.hpp"
+#include "gate/recorded.hpp"
+#include "gate/session.hpp"
+
+#include <assent/gate.hpp>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace assent {
+
+class Gate::Impl {
+public:
+    // A change that lost against somebody else's is made again on the new state. Between two of a runner's
+    // appends only finitely many answers can come, so this bound is never met in honest use.
+    static constexpr int tries_max = 1000;
+
+    static Failure leased_failure(const std::string& thread, const std::string& by) {
+        return {FailureKind::leased, "thread " + thread + " is run by " + (by.empty() ? "another process" : by) +
+                                         "; wait for it to end or stop it"};
+    }
+    static Failure fenced_failure(const std::string& thread) {
+        return {FailureKind::leased, "another process has taken thread " + thread + "; nothing more was done here"};
+    }
+
+    explicit Impl(GateOptions given)
+        : options(std::move(given)),
+          clock(options.clock != nullptr ? *options.clock : system_clock()),
+          random(options.random != nullptr ? *options.random : system_random()),
+          judge(options),
+          session(*options.checkpointer, options.thread_id, clock, random) {}
+
+    // Appends what `make` gives for the current state, again after every lost race.
+    template <class Make>
+    Result<void> append(Make make) {
+        for (int tries = 0; tries < tries_max; ++tries) {
+            const Change change = make(session.state());
+            if (change.events.empty() && change.lease != LeaseUse::take) return {};
+            auto result = session.append(change);
+            if (!result) return result.failure();
+            switch (result->status) {
+                case AppendStatus::done:
+                    return {};
+                case AppendStatus::conflict:
+                case AppendStatus::closed:
+                case AppendStatus::expired:
+                    break;
+                case AppendStatus::fenced:
+                    return fenced_failure(session.id());
+                case AppendStatus::leased:
+                    return leased_failure(session.id(), result->leased_by);
+                case AppendStatus::unknown_thread:
+                    return Failure{FailureKind::unknown_thread, "no thread is called " + session.id()};
+                case AppendStatus::uncertain:
+                    return Failure{FailureKind::database,
+                                   "the store cannot say whether the last change was kept; try again"};
+            }
+            if (auto read = session.refresh(); !read) return read.failure();
+        }
+        return Failure{FailureKind::database, "the store refused the same change too often; try again"};
+    }
+
+    // What is next depends on the latest turn alone.
+    static journal::ThreadState latest_turn(const journal::ThreadState& state) {
+        journal::ThreadState turn;
+        turn.calls = state.calls;
+        turn.turn_open = state.turn_open;
+        turn.running = state.running;
+        turn.aborted = state.aborted;
+        return turn;
+    }
+
+    // A runner gives the thread back in the same append when only people are waited for afterwards.
+    LeaseUse lease_after(const journal::ThreadState& before, const std::vector<journal::Event>& events) const {
+        auto after = latest_turn(before);
+        for (const auto& event : events) apply(after, event, session.now());
+        const auto step = journal::next(after);
+        const auto* wait = std::get_if<journal::Wait>(&step);
+        const bool idle = std::holds_alternative<journal::Done>(step) || (wait != nullptr && wait->running == 0);
+        return idle ? LeaseUse::give_back : LeaseUse::keep;
+    }
+
+    void add_configuration(const journal::ThreadState& state, Change& change) const {
+        journal::Configured wanted{.settings = settings ? *settings : state.configured.settings,
+                                   .tools = judge.known_tools()};
+        if (wanted == state.configured) return;
+        change.events.emplace_back(std::move(wanted));
+        change.schemas = judge.schemas();
+    }
+
+    // Judges one call and adds what follows from it. Questions about older arguments are withdrawn.
+    void add_ruling(const journal::Call& call, std::vector<journal::Event>& events, Change& change) const {
+        for (const auto& ask : call.approvals) {
+            if (ask.state != ApprovalState::open) continue;
+            events.emplace_back(journal::Withdrawn{.number = ask.asked.number, .reason = "the call is judged again"});
+            change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
+        }
+        auto ruling = judge.rule(session.id(), call, session.now());
+        events.emplace_back(std::move(ruling.judged));
+        for (auto& asked : ruling.asks) events.emplace_back(std::move(asked));
+    }
+
+    Result<void> expire() {
+        return append([this](const journal::ThreadState& state) {
+            Change change{.lease = LeaseUse::none};
+            for (const auto& call : state.calls) {
+                for (const auto& ask : call.approvals) {
+                    const auto& deadline = ask.asked.deadline;
+                    if (ask.state != ApprovalState::open || !deadline || *deadline > session.now()) continue;
+                    change.events.emplace_back(timed_out(ask.asked.number, ask.asked.tool));
+                    change.closes.push_back(ask.asked.number);
+                    change.closes_late = true;
+                    change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
+                    return change;  // one at a time: one ends the call of the others
+                }
+            }
+            return change;
+        });
+    }
+
+    Change take_over(const journal::ThreadState& state) const;
+    Result<void> settle_inherited();
+    // Receipts of starts whose end is on record. Most are gone already.
+    void drop_receipts() const {
+        for (const auto& call : session.state().calls) {
+            for (const auto& attempt : call.attempts) {
+                if (!attempt.open) judge.drop_receipt(call.tool, attempt.id);
+            }
+        }
+    }
+    Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
+                             std::vector<AnswerResult>& told);
+    void add_claims(const journal::ThreadState& state, Change& change, std::vector<journal::Start>& starts) const;
+    bool still_open(const journal::ThreadState& state, std::int64_t number) const {
+        const auto* ask = state.find_ask(number);
+        if (ask == nullptr || ask->state != ApprovalState::open) return false;
+        return !ask->asked.deadline || *ask->asked.deadline > session.now();
+    }
+
+    Permit make_permit(const journal::Call& call, const std::string& attempt, const std::stop_token& stop) const;
+
+    // Whether a claim of `resume` still stands: nobody has doubted it or ended it since.
+    static bool stands(const journal::ThreadState& state, const journal::Start& start) {
+        const auto* call = state.find(start.call);
+        if (call == nullptr || call->stage != journal::CallStage::claimed) return false;
+        return call->attempts.back().id == start.attempt && call->attempts.back().open;
+    }
+    bool awaits_start(const journal::CallRef& call) const {
+        return std::any_of(claimed_starts.begin(), claimed_starts.end(),
+                           [&](const journal::Start& start) { return start.call == call; });
+    }
+    // What `resume` claimed and nobody has started: it provably did not run.
+    Result<void> release_claimed(const std::string& reason) {
+        if (claimed_starts.empty()) return {};
+        auto released = append([&](const journal::ThreadState& state) {
+            Change change;
+            for (const auto& start : claimed_starts) {
+                if (!stands(state, start)) continue;
+                change.events.emplace_back(journal::Released{.attempt = start.attempt, .reason = reason});
+            }
+            return change;
+        });
+        // Who has taken the thread meanwhile has doubted them.
+        if (!released && released.failure().kind != FailureKind::leased) return released;
+        claimed_starts.clear();
+        return {};
+    }
+
+    // The result after the hooks, which run once, however often storing it is tried.
+    const ToolResult& hooked(const Outcome& outcome) {
+        const auto known = results.find(outcome.attempt);
+        if (known != results.end()) return known->second;
+        ToolResult result = outcome.result;
+        const auto* call = session.state().find_attempt(outcome.attempt);
+        if (call != nullptr && outcome.started) result = judge.after(*call, std::move(result));
+        result.text = capped(repaired_utf8(result.text), result_text_max);
+        return results.emplace(outcome.attempt, std::move(result)).first->second;
+    }
+
+    GateOptions options;
+    const Clock& clock;
+    Random& random;
+    Judge judge;
+    ThreadSession session;
+    std::optional<std::string> settings;
+    std::map<std::string, Inherited> inherited;  // by attempt, what a dead runner had started; not settled yet
+    std::vector<journal::Start> claimed_starts;  // claimed together with answers, not started yet
+    std::map<std::string, ToolResult> results;   // of outcomes that are not stored yet
+    std::mutex mutex;                            // finish() comes from tool threads
+};
+
+}  // namespace assent
