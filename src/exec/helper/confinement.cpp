@@ -40,7 +40,7 @@ const char* Confinement::prepare() {
     if (temporary_.empty()) return "temporary";
     make_environment();
     // Without links, which Landlock does not follow.
-    const std::unique_ptr<char, decltype(&std::free)> workspace(getcwd(nullptr, 0), &std::free);
+    const std::unique_ptr<char, decltype(&std::free)> workspace(realpath(".", nullptr), &std::free);
     if (workspace == nullptr) return "folder";
     reach_.writable.insert(reach_.writable.end(), {workspace.get(), temporary_});
     ruleset_ = make_ruleset(reach_);
