@@ -107,6 +107,7 @@ Result<void> Context::open_store() {
 
 void Context::keep_nothing() {
     store_ = std::make_unique<MemoryCheckpointer>();
+    durable_ = false;
 }
 
 std::filesystem::path Context::receipts_path() const {

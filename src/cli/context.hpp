@@ -42,11 +42,12 @@ public:
     /// What a user types after `assent` to reach the same database; empty for the default.
     [[nodiscard]] std::string db_option() const;
     /// False if the database ends with the program.
-    [[nodiscard]] bool durable() const noexcept { return !db_path_.empty(); }
+    [[nodiscard]] bool durable() const noexcept { return durable_; }
 
 private:
     std::unique_ptr<Checkpointer> store_;
     bool read_only_ = false;
+    bool durable_ = true;
     std::filesystem::path db_path_;
 };
 

@@ -65,10 +65,7 @@ std::int64_t now_ms() {
 class Supervisor {
 public:
     explicit Supervisor(const Settings& settings, assent::Confinement& confinement)
-        : settings_(settings),
-          confinement_(confinement),
-          out_(settings.output_bytes),
-          err_(settings.output_bytes) {
+        : settings_(settings), confinement_(confinement), out_(settings.output_bytes), err_(settings.output_bytes) {
         report_.attempt = settings.attempt;
         report_.line_sha256 = settings.line_sha256;
         report_.limit_ms = settings.limit_ms;
