@@ -80,7 +80,7 @@ public:
     [[nodiscard]] json::storage_ptr storage() noexcept { return &resource_; }
 
 private:
-    std::array<unsigned char, 8192> buffer_;  // NOLINT(cppcoreguidelines-pro-type-member-init): memory, not a value
+    std::array<unsigned char, 8192> buffer_{};
     json::monotonic_resource resource_{buffer_.data(), buffer_.size()};
 };
 
