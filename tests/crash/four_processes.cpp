@@ -39,7 +39,7 @@ constexpr std::size_t runners = 2;
 constexpr std::size_t answerers = 2;
 constexpr int conversations = 8;            // at once, of each runner
 constexpr std::size_t waits_max = 200'000;  // kept, of each answerer
-constexpr int foreign_every = 5;            // one resume in so many is of the other process's thread
+constexpr int foreign_every = 2;            // one resume in so many is of the other process's thread
 
 struct Shared {
     std::atomic<bool> stop = false;
