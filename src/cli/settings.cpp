@@ -16,26 +16,53 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view script_scheme = "script:";
 
-std::string text_member(const JsonNode& object, std::string_view key) {
-    const auto* found = object.find(key);
-    return found != nullptr ? found->string : std::string();
-}
+// Reads members of the record. What is not there keeps its default; what is there and is not of its kind
+// makes the whole record unreadable: a limit that was lost must not become none.
+class Record {
+public:
+    explicit Record(const JsonNode& object) : object_(object) {}
 
-std::optional<std::int64_t> number_member(const JsonNode& object, std::string_view key) {
-    const auto* found = object.find(key);
-    if (found == nullptr || found->kind != JsonNode::Kind::number) return std::nullopt;
-    std::int64_t value = 0;
-    std::from_chars(found->text.data(), found->text.data() + found->text.size(), value);
-    return value;
-}
+    [[nodiscard]] bool good() const noexcept { return good_; }
 
-std::vector<std::string> list_member(const JsonNode& object, std::string_view key) {
-    std::vector<std::string> texts;
-    if (const auto* found = object.find(key)) {
-        for (const auto& item : found->items) texts.push_back(item.string);
+    void text(std::string_view key, std::string& value) {
+        if (const auto* found = member(key, JsonNode::Kind::string)) value = found->string;
     }
-    return texts;
-}
+    void texts(std::string_view key, std::vector<std::string>& values) {
+        const auto* found = member(key, JsonNode::Kind::array);
+        if (found == nullptr) return;
+        for (const auto& item : found->items) {
+            good_ = good_ && item.kind == JsonNode::Kind::string;
+            values.push_back(item.string);
+        }
+    }
+    template <class Number>
+    void number(std::string_view key, Number& value) {
+        const auto* found = member(key, JsonNode::Kind::number);
+        if (found == nullptr) return;
+        const auto* end = found->text.data() + found->text.size();
+        const auto [stopped, error] = std::from_chars(found->text.data(), end, value);
+        good_ = good_ && error == std::errc() && stopped == end;
+    }
+    void number_or_null(std::string_view key, std::optional<std::int64_t>& value) {
+        const auto* found = object_.find(key);
+        if (found != nullptr && found->kind == JsonNode::Kind::null) {
+            value.reset();
+        } else if (found != nullptr) {
+            number(key, value.emplace());
+        }
+    }
+
+private:
+    const JsonNode* member(std::string_view key, JsonNode::Kind kind) {
+        const auto* found = object_.find(key);
+        if (found == nullptr || found->kind == kind) return found;
+        good_ = false;
+        return nullptr;
+    }
+
+    const JsonNode& object_;
+    bool good_ = true;
+};
 
 }  // namespace
 
@@ -57,21 +84,31 @@ std::string RunSettings::json() const {
 
 Result<RunSettings> RunSettings::read(const std::string& json) {
     const auto parsed = JsonText::parse(json);
-    if (!parsed || number_member(parsed->root(), "version") != 1) {
+    const JsonNode nothing;
+    Record record(parsed ? parsed->root() : nothing);
+    int version = 0;
+    record.number("version", version);
+    if (!record.good() || version != 1) {
         return Failure{FailureKind::database,
                        "the thread was not made by this program; resume it with the program that made it"};
     }
-    const auto& root = parsed->root();
-    RunSettings settings{.model = text_member(root, "model"),
-                         .base_url = text_member(root, "base_url"),
-                         .workspace = text_member(root, "workspace")};
-    settings.names = {
-        .ask = list_member(root, "ask"), .allow = list_member(root, "allow"), .deny = list_member(root, "deny")};
-    settings.writable = list_member(root, "writable");
-    settings.max_turns = static_cast<int>(number_member(root, "max_turns").value_or(settings.max_turns));
-    settings.max_calls = static_cast<int>(number_member(root, "max_calls").value_or(settings.max_calls));
-    settings.lease_seconds = static_cast<int>(number_member(root, "lease_seconds").value_or(settings.lease_seconds));
-    settings.use_by_ms = number_member(root, "use_by_ms");
+    RunSettings settings;
+    record.text("model", settings.model);
+    record.text("base_url", settings.base_url);
+    record.text("workspace", settings.workspace);
+    record.texts("ask", settings.names.ask);
+    record.texts("allow", settings.names.allow);
+    record.texts("deny", settings.names.deny);
+    record.texts("writable", settings.writable);
+    record.number("max_turns", settings.max_turns);
+    record.number("max_calls", settings.max_calls);
+    record.number("lease_seconds", settings.lease_seconds);
+    record.number_or_null("use_by_ms", settings.use_by_ms);
+    if (!record.good()) {
+        return Failure{FailureKind::database,
+                       "what the thread runs with cannot be read; the database is damaged or "
+                       "was written by a newer version"};
+    }
     return settings;
 }
 
