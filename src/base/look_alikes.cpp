@@ -43,7 +43,7 @@ public:
     // The ASCII text that `c` looks like; empty if it looks like none.
     [[nodiscard]] std::string ascii_of(char32_t c) const {
         // Wide forms of ASCII are compatibility characters, not confusables, yet read the same.
-        if (c >= 0xff01 && c <= 0xff5e) return std::string(1, static_cast<char>(c - 0xfee0));
+        if (c >= 0xff01 && c <= 0xff5e) return {static_cast<char>(c - 0xfee0)};
         std::string utf8;
         append_utf8(utf8, c);
         const auto found = by_skeleton_.find(skeleton(utf8));
