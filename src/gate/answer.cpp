@@ -245,7 +245,7 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
     Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false, .closes = {approval.number}};
     // Whatever is not an approval makes the other guards' questions about this call moot.
     if (decision.kind != DecisionKind::approve) change.closes_calls.emplace_back(approval.turn, approval.position);
-    auto appended = session.append(change);
+    auto appended = session.append(std::move(change));
     if (!appended) return appended.failure();
     switch (appended->status) {
         case AppendStatus::done:
@@ -258,7 +258,7 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
                         .closes = {approval.number},
                         .closes_late = true,
                         .closes_calls = {{approval.turn, approval.position}}};
-            if (auto swept = session.append(late); !swept) return swept.failure();
+            if (auto swept = session.append(std::move(late)); !swept) return swept.failure();
             return expired(approval);
         }
         case AppendStatus::closed: {
@@ -321,7 +321,7 @@ Result<AnswerResult> Approvals::resolve_found(const Approval& approval, Resoluti
                   .lease = LeaseUse::none,
                   .expects_seq = false,
                   .closes = {approval.number}};
-    auto appended = session.append(change);
+    auto appended = session.append(std::move(change));
     if (!appended) return appended.failure();
     auto now = find(approval.id);
     if (!now) return now.failure();

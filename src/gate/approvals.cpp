@@ -148,7 +148,7 @@ Result<AbortResult> Approvals::abort(const std::string& thread, const std::strin
         if (!state.running && state.status != ThreadStatus::failed) return result;
         Change change{
             .events = {journal::Aborted{.reason = reason, .by = by}}, .lease = LeaseUse::none, .closes_thread = true};
-        auto appended = session.append(change);
+        auto appended = session.append(std::move(change));
         if (!appended) return appended.failure();
         if (appended->status == AppendStatus::conflict) continue;
         if (appended->status != AppendStatus::done) {

@@ -199,7 +199,7 @@ Result<void> Gate::propose(const ModelTurn& turn) {
             for (auto& event : events) add(std::move(event));
         }
         if (turn.calls.empty()) add(RunFinished{.ok = true});
-        change.lease = impl_->lease_after(state, change.events);
+        change.lease = Impl::lease_in(preview);
         return change;
     });
 }

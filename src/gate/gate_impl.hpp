@@ -40,9 +40,9 @@ public:
     template <class Make>
     Result<void> append(Make make) {
         for (int tries = 0; tries < tries_max; ++tries) {
-            const Change change = make(session.state());
+            Change change = make(session.state());
             if (change.events.empty() && change.lease != LeaseUse::take) return {};
-            auto result = session.append(change);
+            auto result = session.append(std::move(change));
             if (!result) return result.failure();
             switch (result->status) {
                 case AppendStatus::done:
@@ -80,6 +80,9 @@ public:
     LeaseUse lease_after(const journal::ThreadState& before, const std::vector<journal::Event>& events) const {
         auto after = latest_turn(before);
         for (const auto& event : events) apply(after, event, session.now());
+        return lease_in(after);
+    }
+    static LeaseUse lease_in(const journal::ThreadState& after) {
         const auto step = journal::next(after);
         const auto* wait = std::get_if<journal::Wait>(&step);
         const bool idle = std::holds_alternative<journal::Done>(step) || (wait != nullptr && wait->running == 0);

@@ -122,21 +122,21 @@ void ThreadSession::take_in(const std::vector<journal::Event>& events, UnixMilli
     for (const auto& event : events) journal::apply(state_, event, at);
 }
 
-Result<AppendResult> ThreadSession::append(const Change& change) {
+Result<AppendResult> ThreadSession::append(Change change) {
     Append append{.thread_id = thread_id_,
                   .create = change.create,
                   .lease = change.lease,
                   .fence = fence_,
                   .at = clock_.now(),
                   .status = status_after(change.events),
-                  .closes = change.closes,
-                  .closes_calls = change.closes_calls,
+                  .closes = std::move(change.closes),
+                  .closes_calls = std::move(change.closes_calls),
                   .closes_late = change.closes_late,
                   .closes_thread = change.closes_thread,
-                  .schemas = change.schemas};
+                  .schemas = std::move(change.schemas)};
     if (change.expects_seq) append.expected_seq = state_.seq;
     random_.fill(append.command);
-    auto events = change.events;
+    auto events = std::move(change.events);
     if (!events.empty()) {
         std::array<std::uint8_t, 16> salt{};
         random_.fill(salt);
@@ -149,19 +149,7 @@ Result<AppendResult> ThreadSession::append(const Change& change) {
             events = std::move(stored).value();
         }
     }
-    // Questions show their call as it is after the events before them.
-    journal::ThreadState preview;
-    preview.calls = state_.calls;
-    for (const auto& event : events) {
-        append.kinds.emplace_back(journal::kind_of(event));
-        if (const auto* said = std::get_if<journal::UserMessage>(&event))
-            append.task = beginning(said->text, task_bytes_max);
-        if (const auto* asked = std::get_if<journal::Asked>(&event)) {
-            append.opens.push_back(row_of(thread_id_, preview, *asked, append.at));
-        } else {
-            journal::apply(preview, event, append.at);
-        }
-    }
+    add_events(append, events);
     append.snapshot = snapshot_if_due(change, events, append.at);
     auto result = store_append(append);
     if (!result || result->status != AppendStatus::done) return result;
@@ -185,6 +173,27 @@ Result<AppendResult> ThreadSession::append(const Change& change) {
     }
     pos_ = result->pos;
     return result;
+}
+
+void ThreadSession::add_events(Append& append, const std::vector<journal::Event>& events) const {
+    bool asks = false;
+    for (const auto& event : events) {
+        append.kinds.emplace_back(journal::kind_of(event));
+        asks = asks || std::holds_alternative<journal::Asked>(event);
+        if (const auto* said = std::get_if<journal::UserMessage>(&event))
+            append.task = beginning(said->text, task_bytes_max);
+    }
+    if (!asks) return;
+    // Questions show their call as it is after the events before them.
+    journal::ThreadState preview;
+    preview.calls = state_.calls;
+    for (const auto& event : events) {
+        if (const auto* asked = std::get_if<journal::Asked>(&event)) {
+            append.opens.push_back(row_of(thread_id_, preview, *asked, append.at));
+        } else {
+            journal::apply(preview, event, append.at);
+        }
+    }
 }
 
 Result<AppendResult> ThreadSession::store_append(const Append& append) {

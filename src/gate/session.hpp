@@ -33,7 +33,7 @@ public:
     Result<bool> refresh();
     /// One durable append. After `done` the state holds its events; after any other status it is as
     /// before. An uncertain commit is looked up and comes out as done or as a failure.
-    Result<AppendResult> append(const Change& change);
+    Result<AppendResult> append(Change change);
     /// Makes the state hold the whole conversation. Reads the whole journal if it does not.
     Result<void> read_messages();
     /// Gives the thread back without an event.
@@ -47,6 +47,7 @@ public:
 private:
     Result<AppendResult> store_append(const Append& append);
     void take_in(const std::vector<journal::Event>& events, UnixMillis at);
+    void add_events(Append& append, const std::vector<journal::Event>& events) const;
     [[nodiscard]] std::optional<Snapshot> snapshot_if_due(const Change& change,
                                                           const std::vector<journal::Event>& events, UnixMillis at);
 

@@ -9,18 +9,30 @@ namespace assent::sqlite {
 PendingAppend::PendingAppend(const Append& wanted)
     : append(wanted), body_digest(journal::body_digest(wanted.salt, wanted.body)) {}
 
+PendingAppend::Turn PendingAppend::wait() {
+    // Asleep, not polling: while one commits, the others must leave the processor to it.
+    std::unique_lock lock(mutex_);
+    woken_.wait(lock, [this] { return turn_ != Turn::waits; });
+    return turn_;
+}
+
+void PendingAppend::wake(Turn turn) {
+    {
+        const std::lock_guard lock(mutex_);
+        turn_ = turn;
+    }
+    woken_.notify_one();
+}
+
 Result<AppendResult> CommitGroup::append(const Append& append, const Commit& commit) {
     const auto own = std::make_shared<PendingAppend>(append);
     bool leads = false;
     {
-        std::unique_lock lock(mutex_);
+        const std::lock_guard lock(mutex_);
         waiting_.push_back(own);
-        if (!std::exchange(busy_, true)) own->turn = PendingAppend::Turn::leads;
-        // Asleep, not polling: while one commits, the others must leave the processor to it.
-        own->woken.wait(lock, [&] { return own->turn != PendingAppend::Turn::waits; });
-        leads = own->turn == PendingAppend::Turn::leads;
+        leads = !std::exchange(busy_, true);
     }
-    if (leads) lead(*own, commit);
+    if (leads || own->wait() == PendingAppend::Turn::leads) lead(*own, commit);
     return std::move(own->result);
 }
 
@@ -51,16 +63,14 @@ void CommitGroup::hand_over(const PendingAppend& own, const Batch& batch) {
     {
         const std::lock_guard lock(mutex_);
         busy_ = !waiting_.empty();
-        if (busy_) {
-            next = waiting_.front();
-            next->turn = PendingAppend::Turn::leads;
-        }
-        for (const auto& pending : batch) pending->turn = PendingAppend::Turn::done;
+        if (busy_) next = waiting_.front();
     }
-    if (next) next->woken.notify_one();
+    // Whoever leads next is woken last: where processors are scarce, those before it have come again by then and
+    // are committed with it; where they are not, it waits for nobody.
     for (const auto& pending : batch) {
-        if (pending.get() != &own) pending->woken.notify_one();
+        if (pending.get() != &own) pending->wake(PendingAppend::Turn::done);
     }
+    if (next) next->wake(PendingAppend::Turn::leads);
 }
 
 }  // namespace assent::sqlite

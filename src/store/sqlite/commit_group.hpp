@@ -24,8 +24,15 @@ struct PendingAppend {
     Result<AppendResult> result{AppendResult{.status = AppendStatus::uncertain}};
 
     enum class Turn { waits, leads, done };
-    Turn turn = Turn::waits;  ///< Under the group's mutex.
-    std::condition_variable woken;
+    /// Sleeps until it is no longer this append's turn to wait.
+    [[nodiscard]] Turn wait();
+    void wake(Turn turn);
+
+private:
+    // Its own: who is woken must not queue for the group with all the others that are.
+    std::mutex mutex_;
+    std::condition_variable woken_;
+    Turn turn_ = Turn::waits;
 };
 
 class CommitGroup {
