@@ -42,8 +42,9 @@ class Tally:
         self.lock = threading.Lock()
 
     def missing(self):
-        hits = list(self.hits.items())
-        return {name: count for name, count in hits if count < self.options.hits and name != NO_WINDOW}
+        # A window that only a kill leads to, by chance, is counted but not waited for.
+        known = {name for names in self.windows.values() for name in names} - {NO_WINDOW}
+        return {name: self.hits[name] for name in known if self.hits[name] < self.options.hits}
 
     def enough(self):
         return not self.missing() and sum(self.kills.values()) >= self.options.kills
