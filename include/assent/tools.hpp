@@ -46,8 +46,15 @@ private:
 /// `edit_file {file_path, old_string, new_string, replace_all}`: replaces a text that occurs once, or
 /// everywhere. Line feeds in it also stand for the CR LF of a file that has them.
 [[nodiscard]] std::shared_ptr<Tool> edit_file_tool(Workspace workspace);
+/// `delete_file {file_path}`: deletes a file, a link or a folder with all that is in it.
+[[nodiscard]] std::shared_ptr<Tool> delete_file_tool(Workspace workspace);
 /// `ls {path}`: the paths in a folder, sorted; folders end in `/`.
 [[nodiscard]] std::shared_ptr<Tool> ls_tool(Workspace workspace);
+/// `glob {pattern, path}`: the paths of files that match, sorted. Follows no link below `path`.
+[[nodiscard]] std::shared_ptr<Tool> glob_tool(Workspace workspace);
+/// `grep {pattern, path, glob, output_mode, max_count}`: files, lines or counts of a text, in files that are
+/// text. Follows no link below `path`. Both searches end after 10 seconds with what they have.
+[[nodiscard]] std::shared_ptr<Tool> grep_tool(Workspace workspace);
 
 struct ShellOptions {
     Workspace workspace;

@@ -185,7 +185,8 @@ Result<AgentOptions> agent_options(const Context& context, const RunSettings& se
     if (auto there = check_shell(shell); !there) return there.failure();
     AgentOptions options{.model = std::move(model).value(),
                          .tools = {read_file_tool(*workspace), write_file_tool(*workspace), edit_file_tool(*workspace),
-                                   ls_tool(*workspace), shell_tool(shell)},
+                                   delete_file_tool(*workspace), ls_tool(*workspace), glob_tool(*workspace),
+                                   grep_tool(*workspace), shell_tool(shell)},
                          .guards = {std::make_shared<ProgramGuard>(settings.names),
                                     built_in_guard({workspace->path(), home_folder().string(), closed})},
                          .checkpointer = &context.store(),

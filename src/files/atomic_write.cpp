@@ -3,6 +3,7 @@
 #include "base/sha256.hpp"
 #include "base/test_point.hpp"
 #include "files/folder_path.hpp"
+#include "files/tree.hpp"
 
 #include <assent/clock.hpp>
 
@@ -20,12 +21,6 @@ namespace {
 
 constexpr std::size_t random_bytes = 8;
 constexpr int name_tries = 8;
-
-std::string unfinished_name() {
-    std::array<std::uint8_t, random_bytes> bytes{};
-    system_random().fill(bytes);
-    return std::string(unfinished_prefix) + hex(bytes);
-}
 
 bool is_unfinished_name(std::string_view name) noexcept {
     return name.size() == unfinished_prefix.size() + 2 * random_bytes && name.starts_with(unfinished_prefix) &&
@@ -114,12 +109,6 @@ bool take_over(int folder, const std::string& name, const struct stat& old, int 
     return true;
 }
 
-// Folders without the right to list them can be written to, but not synced.
-bool sync_folder(int folder) {
-    const UniqueFd fd(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return fd.open() ? fsync(fd.get()) == 0 || errno == EINVAL : errno == EACCES;
-}
-
 Failure refuse(std::string message) {
     return {FailureKind::tool, std::move(message)};
 }
@@ -134,6 +123,17 @@ std::optional<Failure> unchanged(const Replacement& wanted) {
 }
 
 }  // namespace
+
+std::string unfinished_name() {
+    std::array<std::uint8_t, random_bytes> bytes{};
+    system_random().fill(bytes);
+    return std::string(unfinished_prefix) + hex(bytes);
+}
+
+bool sync_folder(int folder) {
+    const UniqueFd fd(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return fd.open() ? fsync(fd.get()) == 0 || errno == EINVAL : errno == EACCES;
+}
 
 FileStamp stamp_of(const struct stat& facts) noexcept {
     const auto ns = [](const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; };
@@ -183,8 +183,12 @@ void remove_orphans(int folder) {
         if (!is_unfinished_name(name)) continue;
         const UniqueFd file(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         struct stat facts{};
-        if (!file.open() || fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
-        if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlinkat(folder, name.c_str(), 0);
+        if (!file.open() || fstat(file.get(), &facts) != 0) continue;
+        if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) continue;
+        if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
+        // A folder got its name when it was to be deleted.
+        if (S_ISDIR(facts.st_mode)) finish_removal(file);
+        unlinkat(folder, name.c_str(), S_ISDIR(facts.st_mode) ? AT_REMOVEDIR : 0);
     }
     closedir(stream);
 }

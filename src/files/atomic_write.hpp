@@ -18,7 +18,13 @@ struct Replacement {
 /// `replacing` is locked for the last step.
 Result<void> replace_file(const Replacement& wanted, std::mutex& replacing);
 
-/// Removes unfinished writes of dead processes from `folder`.
+/// A new name that no tool shows and that a sweep knows.
+[[nodiscard]] std::string unfinished_name();
+
+/// Makes names in `folder` durable. Folders without the right to list them can be written to, but not synced.
+[[nodiscard]] bool sync_folder(int folder);
+
+/// Removes unfinished writes and removals of dead processes from `folder`.
 void remove_orphans(int folder);
 
 }  // namespace assent

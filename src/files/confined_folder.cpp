@@ -68,6 +68,13 @@ Result<std::string> read_all(int fd, std::size_t size, std::string_view path) {
 
 }  // namespace
 
+Result<std::string> read_regular_file(int fd, std::string_view path) {
+    struct stat facts{};
+    if (fstat(fd, &facts) != 0) return path_failure(path, errno);
+    if (const auto problem = not_readable(facts, path)) return *problem;
+    return read_all(fd, static_cast<std::size_t>(facts.st_size), path);
+}
+
 Result<std::shared_ptr<const ConfinedFolder>> ConfinedFolder::open(const std::string& path, PathWay way) {
     const auto shown = quoted_path(path);
     if (path.empty() || path.find('\0') != std::string::npos)
@@ -222,6 +229,30 @@ Result<void> ConfinedFolder::write(std::string_view path, std::string_view bytes
         return refuse(quoted_path(path) +
                       " was written, but its folder was moved meanwhile and the path no longer leads there");
     return {};
+}
+
+Result<bool> ConfinedFolder::walk(std::string_view path, const std::function<Walking(const TreeEntry&)>& visit) const {
+    const auto parsed = read_folder_path(path);
+    if (!parsed.ok()) return parsed.failure();
+    const auto folder = resolver_.open(parsed->parts);
+    if (!folder.ok()) return folder.failure();
+    struct stat kind{};
+    if (fstat(folder->get(), &kind) != 0) return path_failure(path, errno);
+    if (!S_ISDIR(kind.st_mode)) return refuse(quoted_path(path) + " is not a folder");
+    return walk_tree(*folder, visit);
+}
+
+Result<void> ConfinedFolder::remove(std::string_view path, const std::stop_token& stop) const {
+    const auto parsed = read_folder_path(path);
+    if (!parsed.ok()) return parsed.failure();
+    if (parsed->parts.empty()) return refuse("the folder itself cannot be deleted, only what is in it");
+    const auto parent = resolver_.open(std::span(parsed->parts).first(parsed->parts.size() - 1), true);
+    if (!parent.ok()) return parent.failure();
+    struct stat facts{};
+    if (fstatat(parent->get(), parsed->parts.back().c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+        parsed->names_folder && !S_ISDIR(facts.st_mode))
+        return refuse(quoted_path(path) + " is not a folder");
+    return remove_entry({parent->get(), parsed->parts.back(), path}, stop);
 }
 
 }  // namespace assent

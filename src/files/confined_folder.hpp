@@ -10,6 +10,7 @@
 
 #include "base/unique_fd.hpp"
 #include "files/resolve.hpp"
+#include "files/tree.hpp"
 
 #include <assent/result.hpp>
 
@@ -60,6 +61,9 @@ struct FolderList {
     bool complete = true;              ///< False: there are more than `entries_max`.
 };
 
+/// The bytes behind `fd`, if they are those of a regular file that is not too large.
+Result<std::string> read_regular_file(int fd, std::string_view path);
+
 class ConfinedFolder {
 public:
     /// Failure kind `tool`: missing, not a folder, not accessible.
@@ -78,6 +82,13 @@ public:
     /// place is inside. With `expected`, only if the file is still in that state.
     Result<void> write(std::string_view path, std::string_view bytes,
                        const std::optional<FileStamp>& expected = std::nullopt) const;
+
+    /// `walk_tree` of the folder at `path`, which itself may be behind links that stay inside.
+    Result<bool> walk(std::string_view path, const std::function<Walking(const TreeEntry&)>& visit) const;
+
+    /// Deletes a file, a link (not what it leads to) or a folder with all below it. Told to stop, it puts
+    /// back what is left.
+    Result<void> remove(std::string_view path, const std::stop_token& stop = {}) const;
 
 private:
     ConfinedFolder(UniqueFd root, std::string real_path, PathWay way)

@@ -47,13 +47,14 @@ void CallArguments::refuse(std::string_view name, std::string_view what) {
 }
 
 std::string CallArguments::text(std::string_view name) {
-    if (arguments_.find(name) == nullptr) refuse(name, "is missing");
+    const auto* node = arguments_.find(name);
+    if (node == nullptr || node->kind == JsonNode::Kind::null) refuse(name, "is missing");
     return text(name, {});
 }
 
 std::string CallArguments::text(std::string_view name, std::string_view otherwise) {
     const auto* node = arguments_.find(name);
-    if (node == nullptr) return std::string(otherwise);
+    if (node == nullptr || node->kind == JsonNode::Kind::null) return std::string(otherwise);
     if (node->kind != JsonNode::Kind::string) refuse(name, "must be a text");
     return node->string;
 }

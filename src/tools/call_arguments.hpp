@@ -20,6 +20,7 @@ public:
     CallArguments(const Arguments& arguments, std::initializer_list<std::string_view> known);
 
     [[nodiscard]] std::string text(std::string_view name);
+    /// `otherwise` if it is missing or null.
     [[nodiscard]] std::string text(std::string_view name, std::string_view otherwise);
     [[nodiscard]] std::int64_t whole_number(std::string_view name, std::int64_t otherwise);
     [[nodiscard]] bool flag(std::string_view name, bool otherwise);

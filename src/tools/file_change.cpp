@@ -17,27 +17,27 @@ std::string written_details(std::string_view bytes) {
 
 }  // namespace
 
-ToolResult write_file(const ConfinedFolder& folder, const Arguments& arguments) {
-    CallArguments call(arguments, {"file_path", "content"});
+ToolResult write_file(const FileCall& given) {
+    CallArguments call(given.arguments, {"file_path", "content"});
     const auto path = call.text("file_path");
     const auto content = call.text("content");
     if (call.problem()) return *call.problem();
-    if (const auto done = folder.write(path, content); !done.ok()) return error_result(done.failure().message);
+    if (const auto done = given.folder.write(path, content); !done.ok()) return error_result(done.failure().message);
     ToolResult result;
     result.text = "Updated file " + path;
     result.details = written_details(content);
     return result;
 }
 
-ToolResult edit_file(const ConfinedFolder& folder, const Arguments& arguments) {
-    CallArguments call(arguments, {"file_path", "old_string", "new_string", "replace_all"});
+ToolResult edit_file(const FileCall& given) {
+    CallArguments call(given.arguments, {"file_path", "old_string", "new_string", "replace_all"});
     const auto path = call.text("file_path");
     const auto old_text = call.text("old_string");
     const auto new_text = call.text("new_string");
     const bool all = call.flag("replace_all", false);
     if (call.problem()) return *call.problem();
     if (old_text.empty()) return error_result("old_string is empty; use write_file to create a file");
-    const auto content = folder.read(path);
+    const auto content = given.folder.read(path);
     if (!content.ok()) {
         const auto& failure = content.failure();
         return error_result(failure.kind == FailureKind::not_found ? "File " + quoted_path(path) + " not found"
@@ -56,12 +56,25 @@ ToolResult edit_file(const ConfinedFolder& folder, const Arguments& arguments) {
     if (replaced.count > 1 && !all)
         return error_result("String " + shown + " appears " + std::to_string(replaced.count) +
                             " times in file; give more of the text around it, or set replace_all to true");
-    if (const auto done = folder.write(path, replaced.text, content->stamp); !done.ok())
+    if (const auto done = given.folder.write(path, replaced.text, content->stamp); !done.ok())
         return error_result(done.failure().message);
     ToolResult result;
     result.text =
         "Successfully replaced " + std::to_string(replaced.count) + " instance(s) of the string in '" + path + "'";
     result.details = written_details(replaced.text);
+    return result;
+}
+
+ToolResult delete_file(const FileCall& given) {
+    CallArguments call(given.arguments, {"file_path"});
+    const auto path = call.text("file_path");
+    if (call.problem()) return *call.problem();
+    const auto removed = given.folder.remove(path, given.stop);
+    if (removed.ok()) return {.text = "Deleted " + path};
+    const auto& failure = removed.failure();
+    auto result = error_result(failure.kind == FailureKind::not_found ? "File " + quoted_path(path) + " not found"
+                                                                      : failure.message);
+    result.cancelled = given.stop.stop_requested();
     return result;
 }
 

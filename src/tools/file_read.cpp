@@ -67,22 +67,22 @@ ToolResult show_lines(std::string_view text, std::int64_t offset, std::int64_t l
     return result;
 }
 
-std::string as_prefix(std::string_view path) {
+}  // namespace
+
+std::string prefix_of(std::string_view path) {
     std::string prefix(path);
     while (prefix.ends_with('/')) prefix.pop_back();
     if (prefix == "." && path != "/") return {};
     return prefix + "/";
 }
 
-}  // namespace
-
-ToolResult read_file(const ConfinedFolder& folder, const Arguments& arguments) {
-    CallArguments call(arguments, {"file_path", "offset", "limit"});
+ToolResult read_file(const FileCall& given) {
+    CallArguments call(given.arguments, {"file_path", "offset", "limit"});
     const auto path = call.text("file_path");
     const auto offset = call.whole_number("offset", 0);
     const auto limit = call.whole_number("limit", read_limit_usual);
     if (call.problem()) return *call.problem();
-    const auto content = folder.read(path);
+    const auto content = given.folder.read(path);
     if (!content.ok()) {
         const auto& failure = content.failure();
         return error_result(failure.kind == FailureKind::not_found ? "File " + quoted_path(path) + " not found"
@@ -102,11 +102,11 @@ ToolResult read_file(const ConfinedFolder& folder, const Arguments& arguments) {
     return show_lines(content->bytes, offset, limit);
 }
 
-ToolResult list_folder(const ConfinedFolder& folder, const Arguments& arguments) {
-    CallArguments call(arguments, {"path"});
+ToolResult list_folder(const FileCall& given) {
+    CallArguments call(given.arguments, {"path"});
     const auto path = call.text("path", "/");
     if (call.problem()) return *call.problem();
-    const auto list = folder.list(path);
+    const auto list = given.folder.list(path);
     if (!list.ok()) {
         const auto& failure = list.failure();
         return error_result(failure.kind == FailureKind::not_found ? "Path " + quoted_path(path) + " not found"
@@ -118,7 +118,7 @@ ToolResult list_folder(const ConfinedFolder& folder, const Arguments& arguments)
         return result;
     }
     // Names may hold line feeds: shown safely, none can pass for two.
-    const auto prefix = safe_to_show(as_prefix(path)).text;
+    const auto prefix = safe_to_show(prefix_of(path)).text;
     std::size_t shown = 0;
     for (const auto& entry : list->entries) {
         if (result.text.size() > read_result_bytes_max) break;

@@ -40,13 +40,61 @@ ToolSpec edit_file_spec() {
 }
 
 ToolSpec ls_spec() {
-    return {.name = "ls",
-            .description = "Lists a folder of the workspace, one path a line, sorted; folders end in a slash.",
+    return {
+        .name = "ls",
+        .description = "Lists a folder of the workspace, one path a line, sorted; folders end in a slash.",
+        .schema =
+            R"({"type":"object","additionalProperties":false,"properties":{)"
+            R"("path":{"type":["string","null"],"default":"/","description":"Path of the folder in the workspace."}}})",
+        .read_only = true,
+        .idempotent = true};
+}
+
+ToolSpec delete_file_spec() {
+    return {.name = "delete_file",
+            .description =
+                "Deletes a file of the workspace, or a folder with all that is in it. A link goes, not what it "
+                "leads to.",
             .schema =
-                R"({"type":"object","additionalProperties":false,"properties":{)"
-                R"("path":{"type":"string","default":"/","description":"Path of the folder in the workspace."}}})",
+                R"({"type":"object","additionalProperties":false,"required":["file_path"],"properties":{)"
+                R"("file_path":{"type":"string","description":"Path of the file or folder in the workspace."}}})"};
+}
+
+ToolSpec glob_spec() {
+    return {.name = "glob",
+            .description =
+                "Finds files of the workspace by their paths, one path a line, sorted. `**` stands for any number of "
+                "folders, "
+                "`*` and `?` for characters of a name, `[a-z]` for one of these, `{a,b}` for either. A pattern without "
+                "a slash "
+                "is looked for in every folder; one that begins with a slash begins at the workspace. Names that begin "
+                "with a "
+                "dot need a dot in the pattern. Links are not followed.",
+            .schema =
+                R"({"type":"object","additionalProperties":false,"required":["pattern"],"properties":{)"
+                R"("pattern":{"type":"string","description":"The pattern, such as **/*.txt."},)"
+                R"("path":{"type":["string","null"],"default":"/","description":"Path of the folder to search."}}})",
             .read_only = true,
             .idempotent = true};
+}
+
+ToolSpec grep_spec() {
+    return {
+        .name = "grep",
+        .description =
+            "Looks for a text in the files of the workspace: the text itself, in one line, no regular expression. "
+            "Files "
+            "that are no UTF-8 text are passed over, and links are not followed.",
+        .schema =
+            R"({"type":"object","additionalProperties":false,"required":["pattern"],"properties":{)"
+            R"("pattern":{"type":"string","minLength":1,"description":"The text to look for."},)"
+            R"("path":{"type":["string","null"],"default":"/","description":"Path of the folder or file to search."},)"
+            R"("glob":{"type":["string","null"],"description":"Search only files whose paths match, as in glob."},)"
+            R"("output_mode":{"type":"string","enum":["files_with_matches","content","count"],)"
+            R"("default":"files_with_matches","description":"Paths of files, or their matching lines, or how many."},)"
+            R"("max_count":{"type":"integer","minimum":1,"default":1000,"description":"How many matches at most."}}})",
+        .read_only = true,
+        .idempotent = true};
 }
 
 }  // namespace assent

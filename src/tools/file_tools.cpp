@@ -8,12 +8,14 @@ namespace {
 
 class FileTool final : public Tool {
 public:
-    using Work = ToolResult (*)(const ConfinedFolder&, const Arguments&);
+    using Work = ToolResult (*)(const FileCall&);
     FileTool(ToolSpec spec, Workspace workspace, Work work)
         : Tool(std::move(spec)), workspace_(std::move(workspace)), work_(work) {}
 
 private:
-    ToolResult run(const ApprovedCall& call) override { return work_(workspace_.folder(), call.arguments()); }
+    ToolResult run(const ApprovedCall& call) override {
+        return work_({.folder = workspace_.folder(), .arguments = call.arguments(), .stop = call.stop_token()});
+    }
 
     Workspace workspace_;
     Work work_;
@@ -35,6 +37,18 @@ std::shared_ptr<Tool> edit_file_tool(Workspace workspace) {
 
 std::shared_ptr<Tool> ls_tool(Workspace workspace) {
     return std::make_shared<FileTool>(ls_spec(), std::move(workspace), list_folder);
+}
+
+std::shared_ptr<Tool> delete_file_tool(Workspace workspace) {
+    return std::make_shared<FileTool>(delete_file_spec(), std::move(workspace), delete_file);
+}
+
+std::shared_ptr<Tool> glob_tool(Workspace workspace) {
+    return std::make_shared<FileTool>(glob_spec(), std::move(workspace), find_files);
+}
+
+std::shared_ptr<Tool> grep_tool(Workspace workspace) {
+    return std::make_shared<FileTool>(grep_spec(), std::move(workspace), search_files);
 }
 
 }  // namespace assent

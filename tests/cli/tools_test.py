@@ -39,6 +39,19 @@ class Files(Used):
         self.use(call("edit_file", {"file_path": "/a/b.txt", "old_string": "two", "new_string": "three"}))
         self.assertEqual(self.file("a/b.txt").read_text(), "three")
 
+    def test_files_are_found_and_deleted(self):
+        for path in ("a.txt", "src/b.txt", "src/.env", "old/deep/c.txt"):
+            self.file(path).parent.mkdir(parents=True, exist_ok=True)
+            self.file(path).write_text(f"text of {path}\n")
+        self.assertEqual(self.told(call("glob", {"pattern": "*.txt"})), "/a.txt\n/old/deep/c.txt\n/src/b.txt\n")
+        self.assertEqual(self.told(call("glob", {"pattern": "*", "path": "src"})), "src/b.txt\n")
+        self.assertEqual(self.told(call("grep", {"pattern": "text of src"})), "/src/.env\n/src/b.txt\n")
+        self.assertEqual(self.told(call("grep", {"pattern": "of", "glob": "a.*", "output_mode": "content"})),
+                         "/a.txt:\n  1: text of a.txt\n")
+        self.assertEqual(self.told(call("delete_file", {"file_path": "old"})), "Deleted old")
+        self.assertFalse(self.file("old").exists())
+        self.assertEqual(self.refused(call("delete_file", {"file_path": "old"})), "Error: File 'old' not found")
+
     def test_ways_out_are_refused(self):
         outside = self.root / "secret.txt"
         outside.write_text("secret")
@@ -50,7 +63,8 @@ class Files(Used):
         for path in ("../secret.txt", "/../secret.txt", "inner/../../secret.txt", "link", "folder/secret.txt", "relative",
                      f"root{outside}"):
             for one in (call("read_file", {"file_path": path}), write(path, "evil"),
-                        call("edit_file", {"file_path": path, "old_string": "secret", "new_string": "evil"})):
+                        call("edit_file", {"file_path": path, "old_string": "secret", "new_string": "evil"}),
+                        call("grep", {"pattern": "secret", "path": path})):
                 with self.subTest(path, tool=one["name"]):
                     self.assertNotIn("secret\n", self.refused(one))
         for path in ("..", "/..", "folder", "root"):
@@ -137,9 +151,10 @@ class Shell(Used):
 
 
 class Asking(Used):
-    READ = (call("ls", {}), call("read_file", {"file_path": "r.txt"}))
+    READ = (call("ls", {}), call("glob", {"pattern": "*"}), call("grep", {"pattern": "r"}),
+            call("read_file", {"file_path": "r.txt"}))
     WRITE = (write("w.txt", "w"), call("edit_file", {"file_path": "r.txt", "old_string": "r", "new_string": "s"}),
-             shell("true"))
+             call("delete_file", {"file_path": "none.txt"}), shell("true"))
 
     def verdicts(self, *options: str) -> dict[str, str]:
         found = {}
@@ -151,13 +166,14 @@ class Asking(Used):
 
     def test_reading_runs_and_writing_asks(self):
         self.file("r.txt").write_text("r")
-        self.assertEqual([one["outcome"] for one in self.use(*self.READ, options=())], ["done", "done"])
+        self.assertEqual([one["outcome"] for one in self.use(*self.READ, options=())], ["done"] * 4)
         args = self.run_args(turn("", *[one | {"id": f"w{i}"} for i, one in enumerate(self.WRITE)]), thread="w")
         self.assert_status(self.assent(*args), WAITING)
-        self.assertEqual(len(self.pending()), 3)
+        self.assertEqual(len(self.pending()), 4)
 
     def test_the_lists(self):
-        asks = {"ls": "allow", "read_file": "allow", "write_file": "ask", "edit_file": "ask", "shell": "ask"}
+        asks = {"ls": "allow", "glob": "allow", "grep": "allow", "read_file": "allow", "write_file": "ask",
+                "edit_file": "ask", "delete_file": "ask", "shell": "ask"}
         self.assertEqual(self.verdicts(), asks)
         self.assertEqual(self.verdicts("--ask", "ls,read_file"), asks | {"ls": "ask", "read_file": "ask"})
         self.assertEqual(self.verdicts("--allow", "write_file", "--allow", "shell"),
@@ -171,7 +187,8 @@ class Asking(Used):
         self.assertEqual(set(self.verdicts("--deny", "*", "--allow", "*", "--ask", "*").values()), {"deny"})
         self.assertEqual(set(self.verdicts("--allow", "*", "--ask", "*").values()), {"ask"})
         self.assertEqual(self.verdicts("--allow", "*", "--deny", "shell", "--ask", "ls"),
-                         {"ls": "ask", "read_file": "allow", "write_file": "allow", "edit_file": "allow", "shell": "deny"})
+                         {"ls": "ask", "glob": "allow", "grep": "allow", "read_file": "allow", "write_file": "allow",
+                          "edit_file": "allow", "delete_file": "allow", "shell": "deny"})
         self.assertEqual(self.verdicts("--allow", "shell", "--deny", "*")["shell"], "deny")
 
     def test_what_is_denied_asks_nobody(self):

@@ -313,6 +313,31 @@ TEST_P(Confined, SweepsUnfinishedWritesOfTheDeadOnly) {
     close(held);
 }
 
+TEST_P(Confined, SweepsUnfinishedRemovalsOfTheDeadOnly) {
+    put(".assent-tmp-0000000000000000/a/b", "orphan");
+    put(".assent-tmp-1111111111111111/a", "being removed");
+    const int held = open((base / "in/.assent-tmp-1111111111111111").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
+    ASSERT_TRUE(folder->write("file", "x").ok());
+    EXPECT_EQ(names(), (std::vector<std::string>{".assent-tmp-1111111111111111", "file"}));
+    close(held);
+}
+
+TEST_P(Confined, RemovesThroughLinksThatStayInsideOnly) {
+    put("real/a", "");
+    put("real/tree/b", "");
+    link("real", "link");
+    link("../out", "away");
+    EXPECT_TRUE(folder->remove("link/a").ok());
+    EXPECT_TRUE(folder->remove("link/tree/").ok());
+    EXPECT_THAT(folder->remove("away/secret").failure().message, HasSubstr("leads out of the folder"));
+    EXPECT_EQ(folder->remove("real/none").failure().kind, FailureKind::not_found);
+    EXPECT_TRUE(folder->remove("away").ok());
+    EXPECT_EQ(names(), (std::vector<std::string>{"link", "real"}));
+    EXPECT_EQ(names("in/real"), std::vector<std::string>{});
+    EXPECT_EQ(base.get("out/secret"), "secret");
+}
+
 TEST(ConfinedFolderOpen, SaysWhyAFolderCannotBeUsed) {
     const TempFolder base;
     base.put("file", "x");

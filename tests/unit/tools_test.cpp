@@ -35,16 +35,16 @@ protected:
     FileTools() : workspace(*Workspace::open(base.path().string())) {}
 
     [[nodiscard]] ToolResult read(const std::string& json) const {
-        return read_file(workspace.folder(), arguments(json));
+        return read_file({.folder = workspace.folder(), .arguments = arguments(json)});
     }
     [[nodiscard]] ToolResult write(const std::string& json) const {
-        return write_file(workspace.folder(), arguments(json));
+        return write_file({.folder = workspace.folder(), .arguments = arguments(json)});
     }
     [[nodiscard]] ToolResult edit(const std::string& json) const {
-        return edit_file(workspace.folder(), arguments(json));
+        return edit_file({.folder = workspace.folder(), .arguments = arguments(json)});
     }
     [[nodiscard]] ToolResult ls(const std::string& json) const {
-        return list_folder(workspace.folder(), arguments(json));
+        return list_folder({.folder = workspace.folder(), .arguments = arguments(json)});
     }
 
     TempFolder base;
@@ -280,7 +280,10 @@ TEST(ToolSpecs, HaveSchemasThatAreClosedAndNameTheirArguments) {
              Row{read_file_spec(), "read_file", true, {"file_path"}},
              Row{write_file_spec(), "write_file", false, {"file_path", "content"}},
              Row{edit_file_spec(), "edit_file", false, {"file_path", "old_string", "new_string"}},
+             Row{delete_file_spec(), "delete_file", false, {"file_path"}},
              Row{ls_spec(), "ls", true, {}},
+             Row{glob_spec(), "glob", true, {"pattern"}},
+             Row{grep_spec(), "grep", true, {"pattern"}},
              Row{shell_spec(), "shell", false, {"command"}},
          }) {
         EXPECT_EQ(row.spec.name, row.name);
