@@ -1,6 +1,6 @@
 // Names the members of stored types for Boost.JSON: a member's name is its stored name.
-// Rows leave out members that have their default, so a new member may be added and no default may ever be
-// changed; the golden files tell.
+// Adding a member to a stored type needs a new encoding version, or a default in `add_missing` for rows
+// that do not have it; the golden files tell.
 #pragma once
 
 #include "journal/thread.hpp"

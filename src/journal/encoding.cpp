@@ -2,7 +2,6 @@
 
 #include "base/display.hpp"
 #include "journal/described.hpp"
-#include "journal/json_reader.hpp"
 #include "journal/json_writer.hpp"
 
 #include <boost/json.hpp>
@@ -15,9 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Bodies and questions of version 1 have all their members, those of version 2 the ones without their default.
-constexpr int complete_version = 1;
-constexpr int body_version = 2;
+constexpr int body_version = 1;
 constexpr int header_version = 1;
 // Most rows of a conversation fit.
 constexpr std::size_t bytes_expected = 2048;
@@ -44,39 +41,36 @@ bool counts_are_possible(const ThreadState& state) {
            std::ranges::all_of(state.calls, [](const Call& call) { return is_count(call.asks); });
 }
 
+// A member that is left out unless it says something, as by versions that did not know it.
+std::string_view left_out(const Event& event) {
+    const auto* doubted = std::get_if<Doubted>(&event);
+    return doubted != nullptr && !doubted->returned ? "returned" : "";
+}
+
 // {"event": KIND, its own fields}
-template <Members which>
 void write_event(std::string& out, const Event& event) {
     out += R"({"event":)";
-    append_quoted(out, kind_of(event));
-    std::visit([&](const auto& plain) { write_members<which>(out, plain, false); }, event);
+    write_json(out, kind_of(event));
+    std::visit([&](const auto& plain) { write_members(out, plain, false, left_out(event)); }, event);
     out += '}';
 }
 
-// The version of a body or question, if it is one that is known.
-std::optional<Absent> absent_in(const json::value* version) {
-    if (version == nullptr) return std::nullopt;
-    if (*version == body_version) return Absent::usual;
-    if (*version == complete_version) return Absent::damage;
-    return std::nullopt;
-}
-
-// What the first programs that wrote version 1 did not know.
+// What older versions did not write.
 void add_missing(std::string_view kind, json::object& fields) {
     if (kind == kind_of(Doubted{})) fields.emplace("returned", false);
 }
 
 // Reads the one alternative of Event whose kind is `kind`.
 template <std::size_t I = 0>
-std::optional<Event> read_event(std::string_view kind, const json::value& fields, Absent absent) {
+std::optional<Event> read_event(std::string_view kind, const json::value& fields) {
     if constexpr (I == std::variant_size_v<Event>) {
         return std::nullopt;
     } else {
         using Alternative = std::variant_alternative_t<I, Event>;
-        if (kind_of(Event(Alternative{})) != kind) return read_event<I + 1>(kind, fields, absent);
-        Alternative read;
-        if (!read_json(fields, read, absent)) return std::nullopt;
-        return Event(std::move(read));
+        if (kind_of(Event(Alternative{})) != kind) return read_event<I + 1>(kind, fields);
+        auto read = json::try_value_to<Alternative>(fields);
+        if (!read) return std::nullopt;
+        return Event(std::move(*read));
     }
 }
 
@@ -90,19 +84,18 @@ private:
     json::monotonic_resource resource_{buffer_.data(), buffer_.size()};
 };
 
-// {"v": version, "d": value}; `absent` tells of a version what a member that is not there means.
 template <class T>
-Result<T> read_versioned(const std::string& bytes, std::string_view what,
-                         std::optional<Absent> (*absent)(const json::value* version)) {
+Result<T> read_versioned(const std::string& bytes, int version, std::string_view what) {
     boost::system::error_code error;
     ParseMemory memory;
     const auto parsed = json::parse(bytes, error, memory.storage());
     if (error || !parsed.is_object()) return damaged(what);
-    const auto known = absent(parsed.as_object().if_contains("v"));
+    const auto* found = parsed.as_object().if_contains("v");
     const auto* value = parsed.as_object().if_contains("d");
-    T read;
-    if (!known || value == nullptr || !read_json(*value, read, *known)) return damaged(what);
-    return read;
+    if (found == nullptr || value == nullptr || *found != version) return damaged(what);
+    auto read = json::try_value_to<T>(*value);
+    if (!read) return damaged(what);
+    return std::move(*read);
 }
 
 // JSON text that can be read again: bytes that are no UTF-8 (of a guard, a tool, a host) would make a
@@ -116,15 +109,15 @@ std::string versioned(int version) {
     std::string out;
     out.reserve(bytes_expected);
     out += R"({"v":)";
-    out += std::to_string(version);
+    write_json(out, version);
     return out;
 }
 
-template <Members which, class T>
+template <class T>
 std::string write_versioned(const T& value, int version) {
     auto out = versioned(version);
     out += R"(,"d":)";
-    write_json<which>(out, value);
+    write_json(out, value);
     out += '}';
     return readable(std::move(out));
 }
@@ -142,9 +135,9 @@ std::string encode(std::span<const Event> events) {
         if (asked != nullptr && asked->number != 0) {
             Asked unnumbered = *asked;
             unnumbered.number = 0;  // the store gives it
-            write_event<Members::unusual>(out, unnumbered);
+            write_event(out, unnumbered);
         } else {
-            write_event<Members::unusual>(out, event);
+            write_event(out, event);
         }
     }
     out += "]}";
@@ -157,9 +150,10 @@ Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_nu
     auto parsed = json::parse(body, error, memory.storage());
     if (error || !parsed.is_object()) return damaged("a journal row");
     auto& object = parsed.as_object();
-    const auto absent = absent_in(object.if_contains("v"));
+    const auto* version = object.if_contains("v");
     auto* list = object.if_contains("events");
-    if (!absent || list == nullptr || !list->is_array()) return damaged("a journal row");
+    if (version == nullptr || list == nullptr || !list->is_array() || *version != body_version)
+        return damaged("a journal row");
     std::vector<Event> events;
     for (auto& item : list->as_array()) {
         if (!item.is_object()) return damaged("a journal row");
@@ -168,8 +162,8 @@ Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_nu
         if (kind == nullptr || !kind->is_string()) return damaged("a journal row");
         const std::string name(kind->as_string());
         fields.erase("event");
-        if (*absent == Absent::damage) add_missing(name, fields);
-        auto event = read_event(name, item, *absent);
+        add_missing(name, fields);
+        auto event = read_event(name, item);
         if (!event || !counts_are_possible(*event)) return damaged("a journal row");
         if (auto* asked = std::get_if<Asked>(&*event)) asked->number = first_number++;
         events.push_back(std::move(*event));
@@ -181,7 +175,7 @@ std::string encode(const Header& header) {
     auto out = versioned(header_version);
     const auto member = [&](const char* name, const auto& value) {
         out += name;
-        write_json<Members::all>(out, value);
+        write_json(out, value);
     };
     member(R"(,"t":)", header.thread);
     member(R"(,"s":)", header.seq);
@@ -224,29 +218,26 @@ Digest chain(std::span<const std::uint8_t> previous, std::string_view header) {
 }
 
 std::string encode_state(const ThreadState& state) {
-    return write_versioned<Members::all>(state, snapshot_version);
+    return write_versioned(state, snapshot_version);
 }
 
 Result<ThreadState> decode_state(const std::string& bytes) {
-    auto state = read_versioned<ThreadState>(bytes, "a snapshot", [](const json::value* version) {
-        const bool known = version != nullptr && *version == snapshot_version;
-        return known ? std::optional(Absent::damage) : std::nullopt;
-    });
+    auto state = read_versioned<ThreadState>(bytes, snapshot_version, "a snapshot");
     if (state && !counts_are_possible(*state)) return damaged("a snapshot");
     return state;
 }
 
 std::string encode_question(const Approval& approval) {
-    return write_versioned<Members::unusual>(approval, body_version);
+    return write_versioned(approval, body_version);
 }
 
 Result<Approval> decode_question(const std::string& bytes) {
-    return read_versioned<Approval>(bytes, "an open approval", &absent_in);
+    return read_versioned<Approval>(bytes, body_version, "an open approval");
 }
 
 std::string event_json(const Event& event) {
     std::string out;
-    write_event<Members::all>(out, event);
+    write_event(out, event);
     return readable(std::move(out));
 }
 

@@ -10,7 +10,6 @@
 #include <array>
 #include <charconv>
 #include <concepts>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,18 +18,11 @@
 
 namespace assent::journal {
 
-/// Which members of a struct are written, also of those inside of it.
-enum class Members : std::uint8_t {
-    all,
-    unusual,  ///< Those that do not have their default. A default can therefore never be changed.
-};
-
-template <Members>
-void write_json(std::string& out, bool value) {
+inline void write_json(std::string& out, bool value) {
     out += value ? "true" : "false";
 }
 
-template <Members, class T>
+template <class T>
     requires std::integral<T> && (!std::same_as<T, bool>)
 void write_json(std::string& out, T value) {
     std::array<char, 24> digits{};
@@ -38,64 +30,61 @@ void write_json(std::string& out, T value) {
     out.append(digits.data(), end);
 }
 
-template <Members>
-void write_json(std::string& out, std::string_view text) {
+inline void write_json(std::string& out, std::string_view text) {
     append_quoted(out, text);
 }
 
-template <Members, class T>
+template <class T>
     requires boost::describe::has_describe_enumerators<T>::value
 void write_json(std::string& out, T value) {
     append_quoted(out, boost::describe::enum_to_string(value, ""));
 }
 
-template <Members which, class T>
+template <class T>
     requires boost::describe::has_describe_members<T>::value
 void write_json(std::string& out, const T& value);
 
-template <Members which, class T>
+template <class T>
 void write_json(std::string& out, const std::vector<T>& values) {
     char before = '[';
     for (const auto& value : values) {
         out += before;
-        write_json<which>(out, value);
+        write_json(out, value);
         before = ',';
     }
     if (before == '[') out += before;
     out += ']';
 }
 
-template <Members which, class T>
+template <class T>
 void write_json(std::string& out, const std::optional<T>& value) {
     if (value) {
-        write_json<which>(out, *value);
+        write_json(out, *value);
     } else {
         out += "null";
     }
 }
 
-/// The members of a described struct, each with a comma before it but the first if `first`.
-template <Members which, class T>
-void write_members(std::string& out, const T& value, bool first) {
-    using Described = boost::describe::describe_members<T, boost::describe::mod_public>;
-    static const T usual{};
-    boost::mp11::mp_for_each<Described>([&](auto member) {
-        if constexpr (which == Members::unusual) {
-            if (value.*member.pointer == usual.*member.pointer) return;
-        }
+/// The members of a described struct but the one called `left_out`, each with a comma before it but the
+/// first if `first`.
+template <class T>
+void write_members(std::string& out, const T& value, bool first, std::string_view left_out = {}) {
+    using Members = boost::describe::describe_members<T, boost::describe::mod_public>;
+    boost::mp11::mp_for_each<Members>([&](auto member) {
+        if (left_out == member.name) return;
         out += first ? "\"" : ",\"";
         out += member.name;
         out += "\":";
-        write_json<which>(out, value.*member.pointer);
+        write_json(out, value.*member.pointer);
         first = false;
     });
 }
 
-template <Members which, class T>
+template <class T>
     requires boost::describe::has_describe_members<T>::value
 void write_json(std::string& out, const T& value) {
     out += '{';
-    write_members<which>(out, value, true);
+    write_members(out, value, true);
     out += '}';
 }
 
