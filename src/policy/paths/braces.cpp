@@ -48,7 +48,9 @@ Result<Braces> first_braces(std::string_view text) {
             begin = i + 1;
         }
         if (c == '}' && depth == 0) stray = true;
-        const bool ends = c == '}' && depth > 0 && --depth == 0;
+        const bool closes = c == '}' && depth > 0;
+        if (closes) --depth;
+        const bool ends = closes && depth == 0;
         if (ends || (c == ',' && depth == 1)) {
             found.options.push_back(text.substr(begin, i - begin));
             begin = i + 1;
