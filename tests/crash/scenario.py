@@ -320,7 +320,9 @@ class Person:
         need(all(tools[attempt] == "shell" for attempt in known), f"of {tools}, {known} are known")
         self.proved = len(known & set(finished))
         need(known <= set(finished) | released, "an attempt is lost")
-        need(not list(self.folder.root.glob("assent.db-receipts/*")), "receipts are left over")
+        # One of a start that was given back goes by its age, if who gave it back was killed just then.
+        left = {path.name for path in self.folder.root.glob("assent.db-receipts/*")}
+        need(left <= released, f"receipts are left over: {left - released}")
 
     def check_at_rest(self):
         connection = self.folder.database()
