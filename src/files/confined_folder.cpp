@@ -110,14 +110,20 @@ Result<FileContent> ConfinedFolder::read(std::string_view path) const {
     return FileContent{std::move(*bytes), stamp_of(facts)};
 }
 
-Result<FolderList> ConfinedFolder::list(std::string_view path) const {
-    const auto parsed = read_folder_path(path);
-    if (!parsed.ok()) return parsed.failure();
-    const auto folder = resolver_.open(parsed->parts);
-    if (!folder.ok()) return folder.failure();
+Result<UniqueFd> ConfinedFolder::open_folder(std::string_view path, const std::vector<std::string>& parts) const {
+    auto folder = resolver_.open(parts);
+    if (!folder.ok()) return folder;
     struct stat kind{};
     if (fstat(folder->get(), &kind) != 0) return path_failure(path, errno);
     if (!S_ISDIR(kind.st_mode)) return refuse(quoted_path(path) + " is not a folder");
+    return folder;
+}
+
+Result<FolderList> ConfinedFolder::list(std::string_view path) const {
+    const auto parsed = read_folder_path(path);
+    if (!parsed.ok()) return parsed.failure();
+    const auto folder = open_folder(path, parsed->parts);
+    if (!folder.ok()) return folder.failure();
     UniqueFd fd(openat(folder->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd.open()) return path_failure(path, errno);
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(fd.get()), &closedir);
@@ -234,11 +240,8 @@ Result<void> ConfinedFolder::write(std::string_view path, std::string_view bytes
 Result<bool> ConfinedFolder::walk(std::string_view path, const std::function<Walking(const TreeEntry&)>& visit) const {
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
-    const auto folder = resolver_.open(parsed->parts);
+    const auto folder = open_folder(path, parsed->parts);
     if (!folder.ok()) return folder.failure();
-    struct stat kind{};
-    if (fstat(folder->get(), &kind) != 0) return path_failure(path, errno);
-    if (!S_ISDIR(kind.st_mode)) return refuse(quoted_path(path) + " is not a folder");
     return walk_tree(*folder, visit);
 }
 

@@ -94,6 +94,8 @@ private:
     ConfinedFolder(UniqueFd root, std::string real_path, PathWay way)
         : root_(std::move(root)), real_path_(std::move(real_path)), resolver_(root_.get(), way) {}
 
+    /// The folder at `parts`, to look into; a file is refused. Messages name `path`.
+    [[nodiscard]] Result<UniqueFd> open_folder(std::string_view path, const std::vector<std::string>& parts) const;
     [[nodiscard]] Result<UniqueFd> make_folders(const std::vector<std::string>& parts) const;
     [[nodiscard]] bool still_leads_to(int folder, bool link, const std::vector<std::string>& parts) const;
     void sweep(int folder) const;
