@@ -129,6 +129,7 @@ public:
 
     AgentOptions options;
     bool durable;
+    bool thread_known = false;
     std::unique_ptr<MemoryCheckpointer> own_store;
     std::unique_ptr<Gate> gate;
     Told told;
@@ -141,15 +142,20 @@ Agent::Agent(Agent&&) noexcept = default;
 
 Run Agent::prompt(const std::string& text, const std::stop_token& stop) {
     if (auto begun = impl_->gate->prompt(text, impl_->reviewer.name); !begun) return impl_->failed(begun.failure());
+    impl_->thread_known = true;
     impl_->told = {};
     return impl_->go(stop);
 }
 
 Run Agent::resume(const Answers& answers, const std::stop_token& stop) {
     if (!impl_->durable) return impl_->failed({FailureKind::no_checkpointer, "cannot resume without a checkpointer"});
-    auto known = impl_->gate->load();
-    if (!known) return impl_->failed(known.failure());
-    if (!*known) return impl_->failed({FailureKind::unknown_thread, "no thread is called " + thread_id()});
+    // Threads are never removed: one that this agent has run is there, and what is new the gate reads.
+    if (!impl_->thread_known) {
+        auto known = impl_->gate->load();
+        if (!known) return impl_->failed(known.failure());
+        if (!*known) return impl_->failed({FailureKind::unknown_thread, "no thread is called " + thread_id()});
+        impl_->thread_known = true;
+    }
     std::vector<AnswerResult> told;
     auto run = impl_->resume(answers, told, stop);
     run.answers = std::move(told);

@@ -71,11 +71,12 @@ ThreadSession::ThreadSession(Checkpointer& store, std::string thread_id, const C
     : store_(store), thread_id_(std::move(thread_id)), clock_(clock), random_(random) {}
 
 Result<bool> ThreadSession::refresh() {
-    auto head = store_.find_thread(thread_id_);
-    if (!head) return head.failure();
-    if (!head->has_value()) return false;
-    if ((*head)->head == pos_) return true;
+    // Threads are never removed: one that was read before is there, and one look tells whether it has new rows.
     if (pos_ == 0) {
+        auto head = store_.find_thread(thread_id_);
+        if (!head) return head.failure();
+        if (!head->has_value()) return false;
+        if ((*head)->head == 0) return true;
         auto snapshot = store_.snapshot(thread_id_);
         if (!snapshot) return snapshot.failure();
         if (snapshot->has_value() && (*snapshot)->version == journal::snapshot_version) {

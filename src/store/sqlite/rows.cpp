@@ -17,9 +17,11 @@ constexpr const char* select_threads =
 // What an append needs to know of its thread; the open approvals are not counted here.
 constexpr const char* select_head =
     "SELECT no, id, status, seq, head, hash, fence, ifnull(runner, 0), '', updated_at, 0 FROM thread WHERE id = ?";
-constexpr const char* select_open =
-    "SELECT approval.no, thread, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
-    " FROM approval JOIN thread ON thread.no = approval.thread WHERE approval.no = ?";
+// The place of any number, and the columns of its question while that is open.
+constexpr const char* select_place =
+    "SELECT approval.no, thread.no, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
+    " FROM approval_ref JOIN thread ON thread.no = approval_ref.thread"
+    " LEFT JOIN approval ON approval.no = approval_ref.no WHERE approval_ref.no = ?";
 constexpr const char* select_open_after =
     "SELECT approval.no, thread, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
     " FROM approval JOIN thread ON thread.no = approval.thread WHERE approval.no > ? ORDER BY approval.no LIMIT ?";
@@ -91,6 +93,7 @@ std::vector<JournalRow> Rows::load(const std::string& thread_id, std::int64_t af
     head->bind(thread_id);
     std::int64_t pos = head->step() ? head->integer(0) : 0;
     std::vector<JournalRow> rows;
+    if (pos <= after) return rows;
     auto query = database_.query("SELECT pos, seq, prev, cmd, at, header, salt, body FROM journal WHERE pos = ?");
     while (pos > after) {
         query->reset();
@@ -121,14 +124,11 @@ std::vector<OpenApproval> Rows::open_approvals(const std::string& thread_id, std
 }
 
 std::optional<ApprovalPlace> Rows::find_approval(std::int64_t number) {
-    auto place = database_.query(
-        "SELECT id FROM approval_ref JOIN thread ON thread.no = approval_ref.thread WHERE approval_ref.no = ?");
-    place->bind(number);
-    if (!place->step()) return std::nullopt;
-    ApprovalPlace found{.thread_id = place->text(0)};
-    auto query = database_.query(select_open);
+    auto query = database_.query(select_place);
     query->bind(number);
-    if (query->step()) found.open = read_open(query);
+    if (!query->step()) return std::nullopt;
+    ApprovalPlace found{.thread_id = query->text(2)};
+    if (!query->is_null(0)) found.open = read_open(query);
     return found;
 }
 
