@@ -125,6 +125,19 @@ public:
         return Given(GivenAnswer{std::move(approval).value(), std::get<Decision>(std::move(read))});
     }
 
+    Run go_on(PromptTaken taken, const std::stop_token& stop) {
+        switch (taken) {
+            case PromptTaken::begun:
+                told = {};
+                break;
+            case PromptTaken::queued:
+                return {.status = RunStatus::waiting, .thread = options.thread_id, .interrupts = gate->open()};
+            case PromptTaken::repeated:
+                if (auto held = gate->resume(); !held) return failed(held.failure());
+        }
+        return go(stop);
+    }
+
     Run go(const std::stop_token& stop) { return RunLoop(options, *gate, told, stop).go(); }
 
     AgentOptions options;
@@ -141,10 +154,16 @@ Agent::~Agent() = default;
 Agent::Agent(Agent&&) noexcept = default;
 
 Run Agent::prompt(const std::string& text, const std::stop_token& stop) {
-    if (auto begun = impl_->gate->prompt(text, impl_->reviewer.name); !begun) return impl_->failed(begun.failure());
+    return prompt(Prompt{.text = text}, stop);
+}
+
+Run Agent::prompt(const Prompt& prompt, const std::stop_token& stop) {
+    auto taken = impl_->gate->prompt(prompt, impl_->reviewer.name);
+    if (!taken) return impl_->failed(taken.failure());
     impl_->thread_known = true;
-    impl_->told = {};
-    return impl_->go(stop);
+    auto run = impl_->go_on(*taken, stop);
+    run.prompt = *taken;
+    return run;
 }
 
 Run Agent::resume(const Answers& answers, const std::stop_token& stop) {

@@ -29,6 +29,9 @@ struct RunOptions {
     std::vector<std::string> answers;
     std::string thread;
     bool abort_open = false;
+    bool queue = false;
+    std::string idempotency_key;
+    std::string notify;  ///< A command of the host's, not recorded.
 };
 
 /// The recorded form.
