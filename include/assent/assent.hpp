@@ -9,6 +9,7 @@
 #include <assent/clock.hpp>
 #include <assent/gate.hpp>
 #include <assent/guard.hpp>
+#include <assent/interrupt_on.hpp>
 #include <assent/memory.hpp>
 #include <assent/middleware.hpp>
 #include <assent/model.hpp>

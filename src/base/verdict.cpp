@@ -41,6 +41,8 @@ std::string_view to_string(Style style) noexcept {
             return "assent";
         case Style::rules:
             return "rules";
+        case Style::table:
+            return "table";
     }
     return "assent";
 }

@@ -24,6 +24,9 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
 /// The style's own form as a decision, or why it is refused.
 [[nodiscard]] std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json);
 
+/// Why none of the answers counts that were given together with the one of which this came.
+[[nodiscard]] Failure none_counts(const AnswerResult& result);
+
 /// What the person is told once `answered` is stored.
 [[nodiscard]] AnswerResult decided(const Approval& approval, const journal::Answered& answered, UnixMillis at);
 
