@@ -235,7 +235,7 @@ Result<void> Gate::propose(const ModelTurn& turn) {
             for (auto& event : events) add(std::move(event));
         }
         if (turn.calls.empty()) add(RunFinished{.ok = true});
-        change.lease = lease_in(preview);
+        change.lease = impl_->lease_in(preview);
         return change;
     });
 }
