@@ -81,7 +81,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         .add_option("--answers", options.answers,
                     "answers in the order of asking: approve,deny:why,edit:{…},respond:text,later")
         ->allow_extra_args(false);
-    refuse_later_options(command, {"--policy", "--queue", "--idempotency-key", "--notify", "--decisions"});
+    refuse_later_options(command, {"--policy", "--queue", "--idempotency-key", "--notify"});
 }
 
 // One parsed command line: CLI11 fills the options, the chosen command's action runs afterwards.
@@ -193,6 +193,10 @@ private:
         auto* resume = add_deciding("resume", "go on with a thread where it stands",
                                     [this] { return resume_command(context_, run_); });
         resume->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
+        resume
+            ->add_option("--decisions", run_.decisions,
+                         R"(decisions, JSON: {"decisions": [{"type": "approve"}, …]} or {ID: {"type": …}, …})")
+            ->check(not_empty);
         add_run_options(*resume, run_);
 
         auto* judge = add("judge", "say what would happen to a call, without a thread",
