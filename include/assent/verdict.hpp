@@ -44,6 +44,7 @@ enum class Style : std::uint8_t {
     assent,  ///< Assent's own guards and the program.
     rules,   ///< Rules with predicates (`ToolInterruptMiddleware`).
     table,   ///< A table by tool name (`InterruptOnMiddleware`).
+    policy,  ///< A policy function: its answers say approve, deny or edit.
 };
 
 [[nodiscard]] std::string_view to_string(Style style) noexcept;

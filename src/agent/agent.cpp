@@ -151,7 +151,7 @@ public:
 
     Run resume_json(std::string_view json, std::vector<AnswerResult>& came_of, const std::stop_token& stop) {
         auto read = read_table_answer(json);
-        if (auto* refusal = std::get_if<TableRefusal>(&read))
+        if (auto* refusal = std::get_if<AnswerRefusal>(&read))
             return refused(refusal->kind, std::move(refusal->message), came_of);
         if (const auto* list = std::get_if<DecisionList>(&read)) return resume_list(*list, came_of, stop);
         Answers answers;

@@ -43,6 +43,8 @@ std::string_view to_string(Style style) noexcept {
             return "rules";
         case Style::table:
             return "table";
+        case Style::policy:
+            return "policy";
     }
     return "assent";
 }

@@ -6,6 +6,7 @@
 #include "gate/process.hpp"
 #include "gate/recorded.hpp"
 #include "gate/session.hpp"
+#include "policy/policy_answer.hpp"
 #include "policy/table_answer.hpp"
 
 #include <assent/approvals.hpp>
@@ -158,10 +159,11 @@ std::optional<AnswerResult> told_of_missing(const Failure& failure) {
 }
 
 std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json) {
-    if (takes_table_answers(approval.question.style)) {
-        auto read = read_table_decision(approval, json);
+    const auto style = approval.question.style;
+    if (style != Style::rules) {
+        auto read = style == Style::policy ? read_policy_answer(json) : read_table_decision(approval, json);
         if (auto* decision = std::get_if<Decision>(&read)) return std::move(*decision);
-        auto& refusal = std::get<TableRefusal>(read);
+        auto& refusal = std::get<AnswerRefusal>(read);
         return refused(approval, std::move(refusal.message), refusal.kind);
     }
     const auto read = read_rules_answer(json);

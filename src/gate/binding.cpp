@@ -11,6 +11,9 @@
 namespace assent {
 namespace {
 
+// What the model is told of a denial without a reason.
+constexpr std::string_view policy_denied_text = "Tool execution was blocked";
+
 void write_canonical(const JsonNode& node, std::string& out) {
     switch (node.kind) {
         case JsonNode::Kind::object: {
@@ -70,6 +73,8 @@ std::string denial_text(const Approval& approval, const std::string& reason) {
             return tool_denied_text(approval.tool, reason.empty() ? "denied by reviewer" : reason);
         case Style::table:
             return rejected_text(approval, reason);
+        case Style::policy:
+            return reason.empty() ? std::string(policy_denied_text) : reason;
         case Style::assent:
             break;
     }

@@ -1,6 +1,5 @@
 #include "policy/table_answer.hpp"
 
-#include "base/display.hpp"
 #include "policy/table_payload.hpp"
 #include "policy/table_texts.hpp"
 
@@ -11,22 +10,12 @@ namespace {
 
 using Kind = JsonNode::Kind;
 
-constexpr std::size_t shown_bytes_max = 100;
 constexpr std::string_view decisions_key = "decisions";
 
-// What a reviewer wrote, as far as it fits into one line.
-std::string shown(std::string_view text) {
-    return safe_to_show(capped(text, shown_bytes_max)).text;
-}
-
-TableRefusal bad_shape(std::string message) {
-    return {.kind = Refusal::bad_shape, .message = std::move(message)};
-}
-
-TableRefusal not_allowed(const Approval& approval, std::string_view type) {
+AnswerRefusal not_allowed(const Approval& approval, std::string_view type) {
     return {.kind = Refusal::not_allowed,
-            .message = "the decision " + shown(type) + " is not allowed for tool " + shown(approval.tool) +
-                       "; take one of: " + table_words(approval.question.allowed)};
+            .message = "the decision " + shown_briefly(type) + " is not allowed for tool " +
+                       shown_briefly(approval.tool) + "; take one of: " + table_words(approval.question.allowed)};
 }
 
 // The one key of `node` that is not in `known`; empty if there is none.
@@ -36,12 +25,12 @@ std::string unknown_key(const JsonNode& node, std::initializer_list<std::string_
     return found == node.keys.end() ? std::string() : *found;
 }
 
-std::variant<Decision, TableRefusal> read_edit(const JsonNode& node, Decision decision) {
+std::variant<Decision, AnswerRefusal> read_edit(const JsonNode& node, Decision decision) {
     const auto* action = node.find("edited_action");
     if (action == nullptr || action->kind != Kind::object)
         return bad_shape("an edit needs edited_action, an object with name and args");
     if (const auto key = unknown_key(*action, {"name", "args"}); !key.empty())
-        return bad_shape("edited_action has the unknown key " + shown(key) + "; take name and args");
+        return bad_shape("edited_action has the unknown key " + shown_briefly(key) + "; take name and args");
     const auto* name = action->find("name");
     const auto* args = action->find("args");
     if (name == nullptr || name->kind != Kind::string || name->string.empty())
@@ -54,7 +43,7 @@ std::variant<Decision, TableRefusal> read_edit(const JsonNode& node, Decision de
     return decision;
 }
 
-std::variant<Decision, TableRefusal> read_decision(const Approval& approval, const JsonNode& node) {
+std::variant<Decision, AnswerRefusal> read_decision(const Approval& approval, const JsonNode& node) {
     if (node.kind != Kind::object) return bad_shape("a decision must be an object with type");
     const auto* type = node.find("type");
     if (type == nullptr || type->kind != Kind::string)
@@ -65,7 +54,7 @@ std::variant<Decision, TableRefusal> read_decision(const Approval& approval, con
     if (auto refusal = table_refusal(approval, decision)) return std::move(*refusal);
     const bool edits = *kind == DecisionKind::edit;
     if (const auto key = unknown_key(node, {"type", "message", edits ? "edited_action" : "type"}); !key.empty())
-        return bad_shape("the decision " + shown(type->string) + " has the unknown key " + shown(key));
+        return bad_shape("the decision " + shown_briefly(type->string) + " has the unknown key " + shown_briefly(key));
     const auto* message = node.find("message");
     const bool has_message = message != nullptr && message->kind != Kind::null;
     if (has_message && message->kind != Kind::string) return bad_shape("message must be a text");
@@ -81,9 +70,9 @@ bool takes_table_answers(Style style) noexcept {
     return style == Style::table || style == Style::assent;
 }
 
-std::variant<DecisionList, KeyedDecisions, TableRefusal> read_table_answer(std::string_view json) {
+std::variant<DecisionList, KeyedDecisions, AnswerRefusal> read_table_answer(std::string_view json) {
     const auto answer = JsonText::parse(std::string(json));
-    if (!answer) return bad_shape("the answer is no json: " + answer.failure().message);
+    if (!answer) return no_json(answer.failure().message);
     const auto& root = answer->root();
     if (root.kind != Kind::object) return bad_shape(R"(an answer is {"decisions": [...]} or {ID: DECISION, ...})");
     const auto* list = root.find(decisions_key);
@@ -97,7 +86,7 @@ std::variant<DecisionList, KeyedDecisions, TableRefusal> read_table_answer(std::
     const bool keyed = !root.items.empty() &&
                        std::ranges::all_of(root.items, [](const auto& item) { return item.kind == Kind::object; });
     if (!keyed) {
-        return TableRefusal{
+        return AnswerRefusal{
             .kind = Refusal::missing_decisions,
             .message = R"(the answer has no decisions; give {"decisions": [...]} or {ID: DECISION, ...})"};
     }
@@ -106,30 +95,30 @@ std::variant<DecisionList, KeyedDecisions, TableRefusal> read_table_answer(std::
     return decisions;
 }
 
-std::variant<Decision, TableRefusal> read_table_decision(const Approval& approval, std::string_view json) {
+std::variant<Decision, AnswerRefusal> read_table_decision(const Approval& approval, std::string_view json) {
     const auto text = JsonText::parse(std::string(json));
-    if (!text) return bad_shape("the answer is no json: " + text.failure().message);
+    if (!text) return no_json(text.failure().message);
     const auto* list = text->root().find(decisions_key);
     if (list == nullptr) return read_decision(approval, text->root());
     if (text->root().keys.size() != 1 || list->kind != Kind::array)
         return bad_shape("decisions must be a list and stand alone");
     if (list->items.size() != 1) {
-        return TableRefusal{.kind = Refusal::count_mismatch,
-                            .message = "the number of decisions (" + std::to_string(list->items.size()) +
-                                       ") does not match the number of calls that wait (1)"};
+        return AnswerRefusal{.kind = Refusal::count_mismatch,
+                             .message = "the number of decisions (" + std::to_string(list->items.size()) +
+                                        ") does not match the number of calls that wait (1)"};
     }
     return read_decision(approval, list->items.front());
 }
 
-std::optional<TableRefusal> table_refusal(const Approval& approval, const Decision& decision) {
+std::optional<AnswerRefusal> table_refusal(const Approval& approval, const Decision& decision) {
     if (approval.question.style != Style::table) return std::nullopt;
     const auto& allowed = approval.question.allowed;
     if (std::ranges::find(allowed, decision.kind) == allowed.end())
         return not_allowed(approval, table_word(decision.kind));
     const bool other_tool = !decision.tool.empty() && decision.tool != approval.tool;
     if (other_tool && is_per_call(approval.question.payload)) {
-        return TableRefusal{.kind = Refusal::not_allowed,
-                            .message = "an edit of this approval keeps the tool " + shown(approval.tool)};
+        return AnswerRefusal{.kind = Refusal::not_allowed,
+                             .message = "an edit of this approval keeps the tool " + shown_briefly(approval.tool)};
     }
     return std::nullopt;
 }

@@ -1,6 +1,8 @@
 // Answers in the table style, from JSON text to decisions.
 #pragma once
 
+#include "policy/answer_refusal.hpp"
+
 #include <assent/approval.hpp>
 #include <assent/arguments.hpp>
 
@@ -12,12 +14,6 @@
 
 namespace assent {
 
-/// Why an answer is refused, for the person who gave it.
-struct TableRefusal {
-    Refusal kind = Refusal::other;
-    std::string message;
-};
-
 /// Whether approvals of this style take answers in this form: its own, and Assent's own guards.
 [[nodiscard]] bool takes_table_answers(Style style) noexcept;
 
@@ -25,12 +21,13 @@ struct TableRefusal {
 using DecisionList = std::vector<std::string>;
 using KeyedDecisions = std::vector<std::pair<std::string, std::string>>;
 /// Reads a whole answer.
-[[nodiscard]] std::variant<DecisionList, KeyedDecisions, TableRefusal> read_table_answer(std::string_view json);
+[[nodiscard]] std::variant<DecisionList, KeyedDecisions, AnswerRefusal> read_table_answer(std::string_view json);
 
 /// Reads one decision, or {"decisions": [DECISION]}, for this approval.
-[[nodiscard]] std::variant<Decision, TableRefusal> read_table_decision(const Approval& approval, std::string_view json);
+[[nodiscard]] std::variant<Decision, AnswerRefusal> read_table_decision(const Approval& approval,
+                                                                        std::string_view json);
 
 /// Why this approval does not take this decision, whatever its form; nothing if it does.
-[[nodiscard]] std::optional<TableRefusal> table_refusal(const Approval& approval, const Decision& decision);
+[[nodiscard]] std::optional<AnswerRefusal> table_refusal(const Approval& approval, const Decision& decision);
 
 }  // namespace assent

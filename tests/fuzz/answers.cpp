@@ -1,7 +1,8 @@
-// People's answers as text: those of `--answers` (lists, apart by NUL), and those of the rules and the table style.
+// People's answers as text: those of `--answers` (lists, apart by NUL), and those of each style.
 #include "fuzz/fuzz.hpp"
 
 #include "cli/answers_list.hpp"
+#include "policy/policy_answer.hpp"
 #include "policy/table_answer.hpp"
 
 #include <assent/rules.hpp>
@@ -65,7 +66,7 @@ void check_table_decision(const std::string& text) {
     for (const auto& allowed : {Question{}.allowed, std::vector{DecisionKind::respond}}) {
         const Approval approval{.tool = "t", .question = {.style = Style::table, .allowed = allowed}};
         const auto read = read_table_decision(approval, text);
-        if (const auto* refusal = std::get_if<TableRefusal>(&read)) {
+        if (const auto* refusal = std::get_if<AnswerRefusal>(&read)) {
             fuzz::require_plain(refusal->message);
             continue;
         }
@@ -80,7 +81,7 @@ void check_table_decision(const std::string& text) {
 
 void check_table_answer(const std::string& text) {
     const auto answer = read_table_answer(text);
-    if (const auto* refusal = std::get_if<TableRefusal>(&answer)) fuzz::require_plain(refusal->message);
+    if (const auto* refusal = std::get_if<AnswerRefusal>(&answer)) fuzz::require_plain(refusal->message);
     if (const auto* list = std::get_if<DecisionList>(&answer)) {
         for (const auto& decision : *list) check_table_decision(decision);
     }
@@ -91,6 +92,16 @@ void check_table_answer(const std::string& text) {
     check_table_decision(text);
 }
 
+void check_policy_answer(const std::string& text) {
+    const auto read = read_policy_answer(text);
+    if (const auto* refusal = std::get_if<AnswerRefusal>(&read)) return fuzz::require_plain(refusal->message);
+    const auto& decision = std::get<Decision>(read);
+    require(decision.kind != DecisionKind::respond, "this style has no responses");
+    const bool edits = decision.kind == DecisionKind::edit;
+    require(edits == decision.arguments.has_value(), "an edit has arguments, nothing else has");
+    require(!edits || Arguments::parse(*decision.arguments).ok(), "edited arguments are an object");
+}
+
 }  // namespace
 }  // namespace assent
 
@@ -99,5 +110,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto text = assent::fuzz::Bytes(data, size).rest();
     assent::check_rules_answer(text);
     assent::check_table_answer(text);
+    assent::check_policy_answer(text);
     return 0;
 }
