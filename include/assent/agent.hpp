@@ -120,10 +120,11 @@ public:
     /// Gives the answers, then goes on where the thread stands, also in another process than the one
     /// that asked. An answer that does not count is told in `Run::answers`; the rest goes on.
     Run resume(const Answers& answers = {}, const std::stop_token& stop = {});
-    /// The same with answers as JSON text, for approvals of the table style and of Assent's own guards:
-    /// {"decisions": [DECISION, …]}, one for each that is open, in the order of the calls, of which all count or
-    /// none; or {ID: DECISION, …}, each for itself. A whole text that does not count is a failure `refused` and
-    /// one result in `Run::answers`, and nothing goes on. DECISION: see `assent/interrupt_on.hpp`.
+    /// The same with answers as JSON text: {"decisions": [DECISION, …]}, one for each approval of the table style
+    /// that is open in the latest turn (in an agent without a table: of Assent's own guards), in the order of the
+    /// calls, of which all count or none; or {ID: DECISION, …}, each for itself, in the form of its approval's
+    /// style. A whole text that does not count is a failure `refused` and one result in `Run::answers`, and
+    /// nothing goes on. DECISION: see `assent/interrupt_on.hpp`.
     template <std::convertible_to<std::string_view> Text>
     Run resume(const Text& json, const std::stop_token& stop = {}) {
         return resume_json(json, stop);

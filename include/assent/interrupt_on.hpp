@@ -49,13 +49,33 @@ private:
     std::function<std::string(const GuardedCall&)> make_;
 };
 
+/// Whether a call asks: a condition on its arguments (`gt` and its like), or a function of the call. It is called
+/// once for each time that the call is judged, never again because somebody answered.
+class ReviewWhen {
+public:
+    ReviewWhen() = default;
+    template <std::predicate<const GuardedCall&> Condition>
+    ReviewWhen(Condition condition) : condition_(std::move(condition)) {}
+    template <std::predicate<const JsonText&> Condition>
+        requires(!std::predicate<Condition, const GuardedCall&>)
+    ReviewWhen(Condition condition) {
+        if (Predicate given = std::move(condition))
+            condition_ = [given](const GuardedCall& call) { return given(call.arguments->json()); };
+    }
+
+    /// True also without a condition, and when the condition throws.
+    [[nodiscard]] bool holds(const GuardedCall& call) const;
+
+private:
+    std::function<bool(const GuardedCall&)> condition_;
+};
+
 struct InterruptOnConfig {
     /// Of approve, edit, reject (or deny), respond; at least one.
     std::vector<std::string> allowed_decisions;
     ReviewText description;   ///< None: the prefix, the tool and its arguments.
     std::string args_schema;  ///< JSON Schema for the reviewer's form; shown, not enforced.
-    /// Asked only if it holds or cannot be evaluated. None: always.
-    Predicate when;
+    ReviewWhen when;          ///< None: every call asks.
 };
 
 /// True: every call asks and all four decisions are open. False: as if the tool were not in the table.

@@ -1,4 +1,5 @@
 #include <assent/agent.hpp>
+#include <assent/interrupt_on.hpp>
 #include <assent/memory.hpp>
 
 #include "agent/run.hpp"
@@ -42,6 +43,12 @@ std::string wrong_count(std::size_t decisions, const std::vector<Approval>& open
 bool given_before(const std::vector<AnswerResult>& results) {
     return std::ranges::all_of(results,
                                [](const auto& result) { return result.status == AnswerResult::Status::already; });
+}
+
+bool has_table(const AgentOptions& options) {
+    return std::ranges::any_of(options.middleware, [](const auto& middleware) {
+        return dynamic_cast<const InterruptOnMiddleware*>(middleware.get()) != nullptr;
+    });
 }
 
 // An agent that can ask must be able to wait.
@@ -159,11 +166,14 @@ public:
         return resume(answers, came_of, stop);
     }
 
-    // Decisions by position: for what is open in the latest turn and takes them, all or none.
+    // Decisions by position: for what the tables have open in the latest turn, all or none. An agent without a
+    // table takes them for Assent's own guards. Which it is must not depend on what is open at the moment: a list
+    // that comes late would decide about other calls than its writer saw.
     Run resume_list(const DecisionList& decisions, std::vector<AnswerResult>& came_of, const std::stop_token& stop) {
         auto open = gate->open();
-        std::erase_if(open, [](const Approval& approval) {
-            return approval.kind != ApprovalKind::approve || !takes_table_answers(approval.question.style);
+        const auto style = has_table(options) ? Style::table : Style::assent;
+        std::erase_if(open, [&](const Approval& approval) {
+            return approval.kind != ApprovalKind::approve || approval.question.style != style;
         });
         if (decisions.size() != open.size())
             return refused(Refusal::count_mismatch, wrong_count(decisions.size(), open), came_of);

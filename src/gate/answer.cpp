@@ -1,6 +1,7 @@
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
 #include "base/time_text.hpp"
+#include "base/unknown_field.hpp"
 #include "gate/answering.hpp"
 #include "gate/binding.hpp"
 #include "gate/process.hpp"
@@ -96,15 +97,14 @@ Result<Arguments> edited_arguments(Checkpointer& store, ThreadSession& session, 
                                    const Decision& decision, const std::string& tool, Refusal& refusal) {
     refusal = Refusal::bad_args;
     if (!decision.arguments) return Failure{FailureKind::refused, "an edit needs arguments"};
-    auto arguments = Arguments::parse(*decision.arguments);
-    if (!arguments)
-        return Failure{FailureKind::refused, "the edited arguments cannot be used: " + arguments.failure().message};
-    if (decision.mode == EditMode::merge || approval.question.style == Style::rules) {
-        const auto shown = Arguments::parse(approval.arguments);
-        if (!shown) return shown.failure();
-        arguments = lay_over(*shown, *arguments);
-        if (!arguments) return arguments;
-    }
+    const auto changes = Arguments::parse(*decision.arguments);
+    if (!changes)
+        return Failure{FailureKind::refused, "the edited arguments cannot be used: " + changes.failure().message};
+    const auto shown = Arguments::parse(approval.arguments);
+    if (!shown) return shown.failure();
+    const bool merges = decision.mode == EditMode::merge || approval.question.style == Style::rules;
+    auto arguments = merges ? lay_over(*shown, *changes) : changes;
+    if (!arguments) return arguments;
     auto digest = schema_digest_for(session, approval, tool);
     if (!digest) {
         refusal = Refusal::unknown_tool;
@@ -113,6 +113,9 @@ Result<Arguments> edited_arguments(Checkpointer& store, ThreadSession& session, 
     if (digest->empty()) return arguments;
     auto schema = store.schema(*digest);
     if (!schema) return schema.failure();
+    const auto excused = tool == approval.tool ? *shown : Arguments();
+    if (auto unknown = unknown_field(*schema, tool, *changes, excused))
+        return Failure{FailureKind::refused, std::move(*unknown)};
     if (auto good = check_schema(*schema, *arguments); !good) {
         return Failure{FailureKind::refused,
                        "the edited arguments do not fit tool " + tool + ": " + good.failure().message};

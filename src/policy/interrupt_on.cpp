@@ -33,6 +33,11 @@ std::vector<DecisionKind> read_allowed(const std::string& tool, const std::vecto
 
 }  // namespace
 
+bool ReviewWhen::holds(const GuardedCall& call) const {
+    if (!condition_) return true;
+    return condition_holds([&](const JsonText&) { return condition_(call); }, call.arguments->json());
+}
+
 InterruptMode interrupt_mode(std::string_view name) {
     if (name == "batched") return InterruptMode::batched;
     if (name == "per_call") return InterruptMode::per_call;
@@ -79,8 +84,7 @@ std::vector<std::string> InterruptOnMiddleware::tools_named() const {
 
 Judgement InterruptOnMiddleware::judge(const GuardedCall& call) {
     const auto found = rows_.find(call.tool_name);
-    if (found == rows_.end() || !found->second.asks ||
-        !condition_holds(found->second.config.when, call.arguments->json())) {
+    if (found == rows_.end() || !found->second.asks || !found->second.config.when.holds(call)) {
         return {.verdict = Verdict::allow, .reason = {}, .question = std::nullopt};
     }
     const auto& [asks, config, allowed] = found->second;

@@ -66,10 +66,6 @@ std::variant<Decision, AnswerRefusal> read_decision(const Approval& approval, co
 
 }  // namespace
 
-bool takes_table_answers(Style style) noexcept {
-    return style == Style::table || style == Style::assent;
-}
-
 std::variant<DecisionList, KeyedDecisions, AnswerRefusal> read_table_answer(std::string_view json) {
     const auto answer = JsonText::parse(std::string(json));
     if (!answer) return no_json(answer.failure().message);

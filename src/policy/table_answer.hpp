@@ -14,9 +14,6 @@
 
 namespace assent {
 
-/// Whether approvals of this style take answers in this form: its own, and Assent's own guards.
-[[nodiscard]] bool takes_table_answers(Style style) noexcept;
-
 /// Texts of decisions, in the order of the calls; or each with the id of its approval.
 using DecisionList = std::vector<std::string>;
 using KeyedDecisions = std::vector<std::pair<std::string, std::string>>;

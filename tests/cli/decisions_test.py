@@ -51,7 +51,8 @@ class Decisions(ProgramTest):
 
     def test_an_edit_that_does_not_fit_is_told(self):
         bad = {"type": "edit", "edited_action": {"name": "write_file", "args": {"path": "a"}}}
-        self.refused({self.ids[0]: bad}, "do not fit")
+        told = "tool write_file has no field path (nearest: file_path); it takes file_path, content"
+        self.refused({self.ids[0]: bad}, told)
         bad["edited_action"]["name"] = "no_such_tool"
         self.refused({self.ids[0]: bad}, "no tool called no_such_tool")
         self.assertEqual(self.pending_ids(), self.ids)

@@ -175,6 +175,35 @@ TEST_P(TableAgent, AsksWhenAConditionCannotSay) {
     EXPECT_EQ(send_->runs().size(), 2U);
 }
 
+TEST_P(TableAgent, AsksWhenAFunctionOfTheCallSaysSoOrFails) {
+    table({{"send", InterruptOnConfig{.allowed_decisions = {"approve"},
+                                      .when =
+                                          [](const GuardedCall& call) {
+                                              const auto* to = call.arguments->find("to");
+                                              if (to == nullptr) throw std::runtime_error("to whom?");
+                                              return call.tool_name == "send" && to->string == "ann";
+                                          }}},
+           {"look", InterruptOnConfig{.allowed_decisions = {"approve"},
+                                      .when = [](const JsonText& arguments) { return arguments.text() == "[]"; }}}});
+    auto running = agent(R"({"calls":[{"id":"1","name":"send","arguments":{"to":"bob"}},)"
+                         R"({"id":"2","name":"send","arguments":{"to":"ann"}},)"
+                         R"({"id":"3","name":"send","arguments":{}},{"id":"4","name":"look","arguments":{}}]})");
+    const auto run = running.prompt("go");
+    ASSERT_EQ(run.interrupts.size(), 2U);
+    EXPECT_EQ(run.interrupts[0].arguments, R"({"to":"ann"})");
+    EXPECT_EQ(run.interrupts[1].arguments, "{}");
+    EXPECT_EQ(look_->runs().size(), 1U);
+}
+
+TEST_P(TableAgent, AlwaysAsksWithAnEmptyCondition) {
+    table({{"send", InterruptOnConfig{.allowed_decisions = {"approve"}, .when = Predicate()}},
+           {"look",
+            InterruptOnConfig{.allowed_decisions = {"approve"}, .when = std::function<bool(const GuardedCall&)>()}}});
+    auto running =
+        agent(R"({"calls":[{"id":"1","name":"send","arguments":{}},{"id":"2","name":"look","arguments":{}}]})");
+    EXPECT_EQ(running.prompt("go").interrupts.size(), 2U);
+}
+
 TEST_P(TableAgent, SaysInPerCallModeWhatAnAnswerLooksLike) {
     table({{"send", InterruptOnConfig{.allowed_decisions = {"reject", "respond"}}}},
           {.interrupt_mode = InterruptMode::per_call});
@@ -266,6 +295,34 @@ TEST_P(TableAgent, RefusesWhatIsNoAnswerAndStoresNothing) {
     EXPECT_EQ(send_->runs().size(), 1U);
 }
 
+TEST_P(TableAgent, NamesTheFieldsOfTheToolThatAnEditMissed) {
+    const auto takes = [](std::string name, const std::string& fields) {
+        return std::make_shared<WatchedTool>(
+            ToolSpec{.name = std::move(name), .schema = R"({"type":"object","properties":{)" + fields + "}}"});
+    };
+    table({{"send", true}});
+    options_.tools = {takes("send", R"("recipient":{},"text":{})"), takes("note", R"("text":{})")};
+    auto running = agent(call_turn("send", R"({"recipient":"ann","cc":"bob"})") + "," + end_turn);
+    const auto id = running.prompt("go").interrupts.at(0).id;
+    const auto edited = [&](const std::string& tool, const std::string& args) {
+        auto run = running.resume(R"({"decisions":[{"type":"edit","edited_action":{"name":")" + tool + R"(","args":)" +
+                                  args + "}}]}");
+        EXPECT_EQ(run.answers.at(0).status, AnswerResult::Status::refused);
+        EXPECT_EQ(run.answers[0].refusal, Refusal::bad_args);
+        EXPECT_EQ(run.interrupts.size(), 1U);
+        return run.answers[0].message;
+    };
+    const auto stays_open = "; approval " + id + " stays open";
+    EXPECT_EQ(edited("send", R"({"text":"hi","recipent":"eve"})"),
+              "tool send has no field recipent (nearest: recipient); it takes recipient, text" + stays_open);
+    EXPECT_EQ(edited("note", R"({"cc":"bob"})"),
+              "tool note has no field cc (nearest: text); it takes text" + stays_open);
+    // What the model itself had sent may stay.
+    const auto run = running.resume(
+        R"({"decisions":[{"type":"edit","edited_action":{"name":"send","args":{"recipient":"eve","cc":"bob"}}}]})");
+    EXPECT_EQ(run.status, RunStatus::done);
+}
+
 TEST_P(TableAgent, CountsNoDecisionOfAListWhenOneComesTooLate) {
     table({{"send", true}, {"look", true}});
     auto running = agent(
@@ -325,6 +382,28 @@ TEST_P(TableAgent, HoldsATurnBackWhenAnApprovalIsAskedAgain) {
     EXPECT_THAT(send_->runs(), IsEmpty());
     EXPECT_EQ(running.resume(R"({"decisions":[{"type":"approve"}]})").status, RunStatus::done);
     EXPECT_EQ(send_->runs().size(), 2U);
+}
+
+TEST_P(TableAgent, ListIsForTheApprovalsOfTheTableAlone) {
+    table({{"send", true}});
+    options_.middleware.push_back(
+        std::make_shared<ToolInterruptMiddleware>(std::vector<InterruptRule>{{"look"}, {"send"}}));
+    options_.guards = {guard_};
+    guard_->verdicts = {{"look", Verdict::ask}};
+    auto running = agent(
+        R"({"calls":[{"id":"1","name":"look","arguments":{}},{"id":"2","name":"send","arguments":{}}]},)" + end_turn);
+    ASSERT_EQ(running.prompt("go").interrupts.size(), 4U);
+    auto run = running.resume(R"({"decisions":[{"type":"approve"},{"type":"approve"}]})");
+    EXPECT_EQ(run.answers.at(0).refusal, Refusal::count_mismatch);
+    run = running.resume(R"({"decisions":[{"type":"approve"}]})");
+    ASSERT_EQ(run.answers.size(), 1U);
+    EXPECT_EQ(run.answers[0].approval.question.style, Style::table);
+    EXPECT_EQ(run.interrupts.size(), 3U);
+    // Late, and no other call's.
+    run = running.resume(R"({"decisions":[{"type":"approve"}]})");
+    EXPECT_EQ(run.answers.at(0).refusal, Refusal::count_mismatch);
+    EXPECT_EQ(run.interrupts.size(), 3U);
+    EXPECT_THAT(send_->runs(), IsEmpty());
 }
 
 // Assent's own guards take the same form, with their own texts.
