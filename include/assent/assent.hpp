@@ -13,6 +13,7 @@
 #include <assent/memory.hpp>
 #include <assent/middleware.hpp>
 #include <assent/model.hpp>
+#include <assent/parse_answer.hpp>
 #include <assent/result.hpp>
 #include <assent/rules.hpp>
 #include <assent/sqlite.hpp>

@@ -8,10 +8,10 @@
 #include "gate/recorded.hpp"
 #include "gate/session.hpp"
 #include "policy/policy_answer.hpp"
+#include "policy/rules_answer.hpp"
 #include "policy/table_answer.hpp"
 
 #include <assent/approvals.hpp>
-#include <assent/rules.hpp>
 
 #include <algorithm>
 
@@ -170,16 +170,8 @@ std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, 
         return refused(approval, std::move(refusal.message), refusal.kind);
     }
     const auto read = read_rules_answer(json);
-    if (!read) return refused(approval, "the answer is no json: " + read.failure().message);
-    switch (read->kind) {
-        case RulesAnswer::Kind::run:
-            return approve();
-        case RulesAnswer::Kind::run_edited:
-            return edit_keys(read->changes->text());
-        case RulesAnswer::Kind::deny:
-            return deny(read->reason);
-    }
-    return refused(approval, "the answer cannot be read");
+    if (!read) return refused(approval, read.failure().message, Refusal::bad_shape);
+    return decision_of(*read);
 }
 
 Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Random& random, const Approval& approval,

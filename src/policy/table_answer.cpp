@@ -13,9 +13,10 @@ using Kind = JsonNode::Kind;
 constexpr std::string_view decisions_key = "decisions";
 
 AnswerRefusal not_allowed(const Approval& approval, std::string_view type) {
+    const auto tool = approval.tool.empty() ? std::string() : " for tool " + shown_briefly(approval.tool);
     return {.kind = Refusal::not_allowed,
-            .message = "the decision " + shown_briefly(type) + " is not allowed for tool " +
-                       shown_briefly(approval.tool) + "; take one of: " + table_words(approval.question.allowed)};
+            .message = "the decision " + shown_briefly(type) + " is not allowed" + tool +
+                       "; take one of: " + table_words(approval.question.allowed)};
 }
 
 // The one key of `node` that is not in `known`; empty if there is none.
@@ -76,7 +77,10 @@ std::variant<DecisionList, KeyedDecisions, AnswerRefusal> read_table_answer(std:
         if (root.keys.size() != 1) return bad_shape("beside decisions an answer takes no other keys");
         if (list->kind != Kind::array) return bad_shape("decisions must be a list, one for each call that waits");
         DecisionList decisions;
-        for (const auto& item : list->items) decisions.emplace_back(item.text);
+        for (const auto& item : list->items) {
+            if (item.find(decisions_key) != nullptr) return bad_shape("a decision cannot be a list of decisions");
+            decisions.emplace_back(item.text);
+        }
         return decisions;
     }
     const bool keyed = !root.items.empty() &&
@@ -87,7 +91,10 @@ std::variant<DecisionList, KeyedDecisions, AnswerRefusal> read_table_answer(std:
             .message = R"(the answer has no decisions; give {"decisions": [...]} or {ID: DECISION, ...})"};
     }
     KeyedDecisions decisions;
-    for (std::size_t i = 0; i < root.keys.size(); ++i) decisions.emplace_back(root.keys[i], root.items[i].text);
+    for (std::size_t i = 0; i < root.keys.size(); ++i) {
+        if (root.items[i].find(decisions_key) != nullptr) return bad_shape("a decision cannot be a list of decisions");
+        decisions.emplace_back(root.keys[i], root.items[i].text);
+    }
     return decisions;
 }
 

@@ -20,7 +20,7 @@ using KeyedDecisions = std::vector<std::pair<std::string, std::string>>;
 /// Reads a whole answer.
 [[nodiscard]] std::variant<DecisionList, KeyedDecisions, AnswerRefusal> read_table_answer(std::string_view json);
 
-/// Reads one decision, or {"decisions": [DECISION]}, for this approval.
+/// Reads one decision, or {"decisions": [DECISION]}, for this approval. One without a tool takes every decision.
 [[nodiscard]] std::variant<Decision, AnswerRefusal> read_table_decision(const Approval& approval,
                                                                         std::string_view json);
 

@@ -5,6 +5,7 @@
 #include "policy/policy_answer.hpp"
 #include "policy/table_answer.hpp"
 
+#include <assent/parse_answer.hpp>
 #include <assent/rules.hpp>
 
 #include <algorithm>
@@ -102,6 +103,15 @@ void check_policy_answer(const std::string& text) {
     require(!edits || Arguments::parse(*decision.arguments).ok(), "edited arguments are an object");
 }
 
+void check_parsed(const std::string& text) {
+    for (const auto style : {Style::assent, Style::rules, Style::table, Style::policy}) {
+        const auto parsed = parse_answer(style, text);
+        if (parsed) continue;
+        require(parsed.failure().kind == FailureKind::refused, "what is no answer is refused");
+        fuzz::require_plain(parsed.failure().message);
+    }
+}
+
 }  // namespace
 }  // namespace assent
 
@@ -111,5 +121,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     assent::check_rules_answer(text);
     assent::check_table_answer(text);
     assent::check_policy_answer(text);
+    assent::check_parsed(text);
     return 0;
 }
