@@ -218,6 +218,14 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
     return CheckedAnswer(std::move(answered));
 }
 
+void add_answer(const Answered& answered, Change& change) {
+    change.events.emplace_back(answered);
+    change.closes.push_back(answered.number);
+    // Whatever is not an approval makes the other guards' questions about this call moot.
+    if (answered.decision != DecisionKind::approve)
+        change.closes_calls.emplace_back(answered.call.turn, answered.call.position);
+}
+
 Failure none_counts(const AnswerResult& result) {
     switch (result.status) {
         case AnswerResult::Status::refused:
@@ -265,9 +273,8 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
     if (approval.state != ApprovalState::open) return told(checkpointer_, approval, answered, false);
 
     ThreadSession session(checkpointer_, approval.thread, clock_, random_);
-    Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false, .closes = {approval.number}};
-    // Whatever is not an approval makes the other guards' questions about this call moot.
-    if (decision.kind != DecisionKind::approve) change.closes_calls.emplace_back(approval.turn, approval.position);
+    Change change{.lease = LeaseUse::none, .expects_seq = false};
+    add_answer(answered, change);
     auto appended = session.append(std::move(change));
     if (!appended) return appended.failure();
     switch (appended->status) {

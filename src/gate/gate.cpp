@@ -146,7 +146,24 @@ Result<void> Gate::Impl::tell_none_counts(const std::vector<GivenAnswer>& answer
         }
         if (!why) why = none_counts(told.back());
     }
-    return *why;
+    return why.value_or(Failure{FailureKind::database, "the store refused the answers; try again"});
+}
+
+// All answers in one append, for a thread that goes on elsewhere.
+Result<void> Gate::Impl::record_together(const std::vector<GivenAnswer>& answers,
+                                         const std::vector<CheckedAnswer>& checked, const Reviewer& reviewer,
+                                         std::vector<AnswerResult>& told) {
+    Change change{.lease = LeaseUse::none, .expects_seq = false};
+    for (const auto& answer : checked) add_answer(std::get<Answered>(answer), change);
+    auto appended = session.append(std::move(change));
+    if (!appended) return appended.failure();
+    if (appended->status != AppendStatus::done) {
+        if (auto read = session.refresh(); !read) return read.failure();
+        return tell_none_counts(answers, checked, reviewer, told);
+    }
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        told.push_back(decided(answers[i].approval, std::get<Answered>(checked[i]), session.now()));
+    return {};
 }
 
 // Answers and the claim of what they make ready are one append: the answerer is the owner.
@@ -163,13 +180,13 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
         const auto* answered = std::get_if<Answered>(&answer);
         return answered != nullptr && still_open(state, answered->number);
     };
-    bool none_counts = false;
+    bool one_fails = false;
     std::vector<bool> stored(answers.size());
     std::vector<Start> starts;
     auto appended = append([&](const ThreadState& state) {
-        none_counts = together && !std::all_of(checked.begin(), checked.end(),
-                                               [&](const auto& answer) { return counts(state, answer); });
-        if (none_counts) return Change{};
+        one_fails = together && !std::all_of(checked.begin(), checked.end(),
+                                             [&](const auto& answer) { return counts(state, answer); });
+        if (one_fails) return Change{};
         auto change = take_over(state);
         auto preview = latest_turn(state);
         for (const auto& event : change.events) apply(preview, event, session.now());
@@ -177,18 +194,19 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
             const auto* answered = std::get_if<Answered>(&checked[i]);
             stored[i] = counts(preview, checked[i]);
             if (!stored[i]) continue;
-            change.events.emplace_back(*answered);
-            change.closes.push_back(answered->number);
-            if (answered->decision != DecisionKind::approve) {
-                change.closes_calls.emplace_back(answered->call.turn, answered->call.position);
-            }
+            add_answer(*answered, change);
             apply(preview, *answered, session.now());
         }
         starts.clear();
         add_claims(preview, change, starts);
         return change;
     });
-    if (none_counts) return tell_none_counts(answers, checked, reviewer, told);
+    if (one_fails) return tell_none_counts(answers, checked, reviewer, told);
+    if (together && !appended) {
+        if (appended.failure().kind != FailureKind::leased) return appended;
+        auto recorded = record_together(answers, checked, reviewer, told);
+        return recorded ? appended : recorded;
+    }
     // From here on the claims are ours to start or to release, whatever else fails.
     if (appended) claimed_starts.insert(claimed_starts.end(), starts.begin(), starts.end());
     // Those that did not make it are told what stands, or are recorded although the thread goes on elsewhere.

@@ -151,6 +151,8 @@ public:
 
     Result<void> tell_none_counts(const std::vector<GivenAnswer>& answers, const std::vector<CheckedAnswer>& checked,
                                   const Reviewer& reviewer, std::vector<AnswerResult>& told);
+    Result<void> record_together(const std::vector<GivenAnswer>& answers, const std::vector<CheckedAnswer>& checked,
+                                 const Reviewer& reviewer, std::vector<AnswerResult>& told);
     Permit make_permit(const journal::Call& call, const std::string& attempt, const std::stop_token& stop) const;
 
     // Whether a claim of `resume` still stands: nobody has doubted it or ended it since.
