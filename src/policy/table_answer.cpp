@@ -71,7 +71,8 @@ std::variant<DecisionList, KeyedDecisions, AnswerRefusal> read_table_answer(std:
     const auto answer = JsonText::parse(std::string(json));
     if (!answer) return no_json(answer.failure().message);
     const auto& root = answer->root();
-    if (root.kind != Kind::object) return bad_shape(R"(an answer is {"decisions": [...]} or {ID: DECISION, ...})");
+    if (root.kind != Kind::object)
+        return bad_shape("an answer must be an object with decisions, or with decisions by id");
     const auto* list = root.find(decisions_key);
     if (list != nullptr) {
         if (root.keys.size() != 1) return bad_shape("beside decisions an answer takes no other keys");
@@ -86,9 +87,8 @@ std::variant<DecisionList, KeyedDecisions, AnswerRefusal> read_table_answer(std:
     const bool keyed = !root.items.empty() &&
                        std::ranges::all_of(root.items, [](const auto& item) { return item.kind == Kind::object; });
     if (!keyed) {
-        return AnswerRefusal{
-            .kind = Refusal::missing_decisions,
-            .message = R"(the answer has no decisions; give {"decisions": [...]} or {ID: DECISION, ...})"};
+        return AnswerRefusal{.kind = Refusal::missing_decisions,
+                             .message = "the answer has no decisions; give a list as decisions, or decisions by id"};
     }
     KeyedDecisions decisions;
     for (std::size_t i = 0; i < root.keys.size(); ++i) {

@@ -37,7 +37,7 @@ class Decisions(ProgramTest):
         self.refused({"decisions": [APPROVE]}, "decisions (1) does not match the number of calls that wait (2)")
         self.refused({"decisions": [edit("c.txt"), {"type": "edit"}]}, "edited_action")
         self.refused({"type": "approve"}, "the answer has no decisions")
-        self.refused([APPROVE], "an answer is")
+        self.refused([APPROVE], "an answer must be an object")
         self.assertEqual((self.events(), self.pending_ids(), self.files()), (before, self.ids, []))
         self.resume({"decisions": [APPROVE, APPROVE]})
         self.assertEqual(self.files(), ["a.txt", "b.txt"])
