@@ -46,9 +46,10 @@ bool given_before(const std::vector<AnswerResult>& results) {
 }
 
 bool has_table(const AgentOptions& options) {
-    return std::ranges::any_of(options.middleware, [](const auto& middleware) {
-        return dynamic_cast<const InterruptOnMiddleware*>(middleware.get()) != nullptr;
-    });
+    const auto is_table = [](const auto& part) {
+        return dynamic_cast<const InterruptOnMiddleware*>(part.get()) != nullptr;
+    };
+    return std::ranges::any_of(options.middleware, is_table) || std::ranges::any_of(options.guards, is_table);
 }
 
 // An agent that can ask must be able to wait.
