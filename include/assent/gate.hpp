@@ -38,6 +38,8 @@ struct GateOptions {
     std::optional<std::int64_t> use_by_ms = 24LL * 60 * 60 * 1000;
     /// How long after the claim a tool may still be started, in milliseconds.
     std::int64_t start_within_ms = 10'000;
+    /// No call of a turn starts while another of it waits for a person to approve it.
+    bool hold_batch = false;
     const Clock* clock = nullptr;  ///< None: the system's.
     Random* random = nullptr;      ///< None: the system's.
 };
@@ -105,6 +107,12 @@ enum class PromptTaken : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(PromptTaken taken) noexcept;
 
+/// Which of several answers count.
+enum class Counting : std::uint8_t {
+    each,         ///< Each that is good.
+    all_or_none,  ///< All, or none of them if one is refused or comes too late.
+};
+
 /// What the driver of a gate does next.
 enum class GateStep : std::uint8_t {
     call_model,  ///< Ask the model, then `propose`.
@@ -139,9 +147,10 @@ public:
     Result<void> resume();
     /// The same with answers to open approvals of this thread. The answers and the claim of the calls they
     /// make ready are one durable step; `claim` then gives the permits. `told` gets what came of each answer,
-    /// in order, also when the thread goes on in another process (failure `leased`).
+    /// in order, also when the thread goes on in another process (failure `leased`). Failure `refused`,
+    /// `conflict` or `expired` if all should count and one does not: then nothing was stored.
     Result<void> resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                        std::vector<AnswerResult>& told);
+                        std::vector<AnswerResult>& told, Counting counting = Counting::each);
     /// Records what the model said, prepares and judges its calls, and asks people where a guard says so.
     Result<void> propose(const ModelTurn& turn);
     /// Judges again what people edited.

@@ -86,7 +86,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                     "command for the shell, run when something is asked or answered: ASSENT_EVENT says which, the "
                     "approval is on its input as JSON")
         ->check(not_empty);
-    refuse_later_options(command, {"--policy", "--decisions"});
+    refuse_later_options(command, {"--policy"});
 }
 
 // One parsed command line: CLI11 fills the options, the chosen command's action runs afterwards.
@@ -205,6 +205,10 @@ private:
         auto* resume = add_deciding("resume", "go on with a thread where it stands",
                                     [this] { return resume_command(context_, run_); });
         resume->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
+        resume
+            ->add_option("--decisions", run_.decisions,
+                         R"(decisions, JSON: {"decisions": [{"type": "approve"}, …]} or {ID: {"type": …}, …})")
+            ->check(not_empty);
         add_run_options(*resume, run_);
 
         auto* judge = add("judge", "say what would happen to a call, without a thread",

@@ -75,6 +75,17 @@ int drive(Context& context, AgentOptions agent_options, const RunOptions& option
     }
 }
 
+// What came of decisions that were given beforehand. One that did not count makes the command fail.
+void tell_answers(const Context& context, Run& run) {
+    for (const auto& answer : run.answers) {
+        if (answer.status == AnswerResult::Status::decided || answer.status == AnswerResult::Status::already) {
+            context.terminal.note("• " + answer.approval.id + " " + std::string(to_string(answer.approval.state)));
+        } else if (!run.failure) {
+            run.failure = failure_of(answer);
+        }
+    }
+}
+
 }  // namespace
 
 int run_command(Context& context, const RunOptions& options, const std::string& prompt) {
@@ -110,8 +121,12 @@ int resume_command(Context& context, const RunOptions& options) {
     }
     auto agent = describe_agent(context, options, **recorded);
     if (!agent) return context.terminal.fail(agent.failure());
-    return drive(context, std::move(agent).value(), options, false,
-                 [](Agent& running, const std::stop_token& stop) { return running.resume({}, stop); });
+    return drive(context, std::move(agent).value(), options, false, [&](Agent& running, const std::stop_token& stop) {
+        if (options.decisions.empty()) return running.resume({}, stop);
+        auto run = running.resume(options.decisions, stop);
+        tell_answers(context, run);
+        return run;
+    });
 }
 
 Conversation::Conversation(Context& context, Agent& agent, Signals& signals, Notifier& notifier,

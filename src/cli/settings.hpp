@@ -27,6 +27,7 @@ struct RunOptions {
     std::optional<std::string> use_by;
     std::optional<int> lease;
     std::vector<std::string> answers;
+    std::string decisions;  ///< Resume: JSON text of decisions about what is open; empty: none.
     std::string thread;
     bool abort_open = false;
     bool queue = false;

@@ -1,7 +1,6 @@
 #include <assent/gate.hpp>
 
 #include "base/sha256.hpp"
-#include "gate/answering.hpp"
 #include "gate/binding.hpp"
 #include "gate/gate_impl.hpp"
 #include "gate/permit_state.hpp"
@@ -56,7 +55,7 @@ Result<void> Gate::resume() {
 }
 
 Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                          std::vector<AnswerResult>& told) {
+                          std::vector<AnswerResult>& told, Counting counting) {
     const std::lock_guard lock(impl_->mutex);
     auto known = impl_->session.refresh();
     if (!known) return known.failure();
@@ -69,7 +68,7 @@ Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewe
         auto taken = impl_->append([this](const ThreadState& state) { return impl_->take_over(state); });
         return taken ? impl_->expire() : taken;
     }
-    return impl_->resume_with(answers, reviewer, told);
+    return impl_->resume_with(answers, reviewer, told, counting);
 }
 
 // Takes the thread, whoever held it before being gone.
@@ -100,36 +99,91 @@ Result<void> Gate::Impl::settle_inherited() {
     return settled;
 }
 
+// Of answers that count together one does not: each is told what came of it, and nothing is stored.
+Result<void> Gate::Impl::tell_none_counts(const std::vector<GivenAnswer>& answers,
+                                          const std::vector<CheckedAnswer>& checked, const Reviewer& reviewer,
+                                          std::vector<AnswerResult>& told) {
+    Approvals approvals(*options.checkpointer, clock, random);
+    std::optional<Failure> why;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const auto* answered = std::get_if<Answered>(&checked[i]);
+        if (answered != nullptr && still_open(session.state(), answered->number)) {
+            told.push_back({.status = AnswerResult::Status::refused,
+                            .approval = answers[i].approval,
+                            .message = "the answers count together and another one does not; approval " +
+                                       answers[i].approval.id + " stays open"});
+            continue;
+        }
+        if (answered == nullptr) {
+            told.push_back(std::get<AnswerResult>(checked[i]));
+        } else {
+            auto late = approvals.answer(answers[i].approval.id, answers[i].decision, reviewer, session.id());
+            if (!late) return late.failure();
+            told.push_back(std::move(late).value());
+        }
+        if (!why) why = none_counts(told.back());
+    }
+    return why.value_or(Failure{FailureKind::database, "the store refused the answers; try again"});
+}
+
+// All answers in one append, for a thread that goes on elsewhere.
+Result<void> Gate::Impl::record_together(const std::vector<GivenAnswer>& answers,
+                                         const std::vector<CheckedAnswer>& checked, const Reviewer& reviewer,
+                                         std::vector<AnswerResult>& told) {
+    Change change{.lease = LeaseUse::none, .expects_seq = false};
+    for (const auto& answer : checked) add_answer(std::get<Answered>(answer), change);
+    auto appended = session.append(std::move(change));
+    if (!appended) return appended.failure();
+    if (appended->status != AppendStatus::done) {
+        if (auto read = session.refresh(); !read) return read.failure();
+        return tell_none_counts(answers, checked, reviewer, told);
+    }
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        told.push_back(decided(answers[i].approval, std::get<Answered>(checked[i]), session.now()));
+    return {};
+}
+
 // Answers and the claim of what they make ready are one append: the answerer is the owner.
 Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                                     std::vector<AnswerResult>& told) {
+                                     std::vector<AnswerResult>& told, Counting counting) {
     std::vector<CheckedAnswer> checked;
     for (const auto& given : answers) {
         auto answer = check_answer(*options.checkpointer, clock, random, given.approval, given.decision, reviewer);
         if (!answer) return answer.failure();
         checked.push_back(std::move(answer).value());
     }
+    const bool together = counting == Counting::all_or_none;
+    const auto counts = [&](const ThreadState& state, const CheckedAnswer& answer) {
+        const auto* answered = std::get_if<Answered>(&answer);
+        return answered != nullptr && still_open(state, answered->number);
+    };
+    bool one_fails = false;
     std::vector<bool> stored(answers.size());
     std::vector<Start> starts;
     auto appended = append([&](const ThreadState& state) {
+        one_fails = together && !std::all_of(checked.begin(), checked.end(),
+                                             [&](const auto& answer) { return counts(state, answer); });
+        if (one_fails) return Change{};
         auto change = take_over(state);
         auto preview = latest_turn(state);
         for (const auto& event : change.events) apply(preview, event, session.now());
         for (std::size_t i = 0; i < checked.size(); ++i) {
             const auto* answered = std::get_if<Answered>(&checked[i]);
-            stored[i] = answered != nullptr && still_open(preview, answered->number);
+            stored[i] = counts(preview, checked[i]);
             if (!stored[i]) continue;
-            change.events.emplace_back(*answered);
-            change.closes.push_back(answered->number);
-            if (answered->decision != DecisionKind::approve) {
-                change.closes_calls.emplace_back(answered->call.turn, answered->call.position);
-            }
+            add_answer(*answered, change);
             apply(preview, *answered, session.now());
         }
         starts.clear();
         add_claims(preview, change, starts);
         return change;
     });
+    if (one_fails) return tell_none_counts(answers, checked, reviewer, told);
+    if (together && !appended) {
+        if (appended.failure().kind != FailureKind::leased) return appended;
+        auto recorded = record_together(answers, checked, reviewer, told);
+        return recorded ? appended : recorded;
+    }
     // From here on the claims are ours to start or to release, whatever else fails.
     if (appended) claimed_starts.insert(claimed_starts.end(), starts.begin(), starts.end());
     // Those that did not make it are told what stands, or are recorded although the thread goes on elsewhere.
@@ -177,7 +231,7 @@ Result<void> Gate::propose(const ModelTurn& turn) {
             for (auto& event : events) add(std::move(event));
         }
         if (turn.calls.empty()) add(RunFinished{.ok = true});
-        change.lease = Impl::lease_in(preview);
+        change.lease = impl_->lease_in(preview);
         return change;
     });
 }
@@ -230,6 +284,7 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
 
 // Claims what is ready in `state`; what was approved but cannot be used any more is judged again instead.
 void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const {
+    if (held_back(state)) return;
     for (const auto& call : state.calls) {
         if (call.stage != CallStage::ready) continue;
         const auto voided = void_approvals(session.id(), call, session.now());
@@ -245,6 +300,10 @@ void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vecto
         starts.push_back(
             {.call = call.ref, .attempt = new_attempt_id(random), .arguments_sha256 = hex(sha256(call.arguments))});
     }
+    // One that is asked again holds back the others.
+    const bool asks_again = std::any_of(change.events.begin(), change.events.end(),
+                                        [](const Event& event) { return std::holds_alternative<Asked>(event); });
+    if (options.hold_batch && asks_again) starts.clear();
     if (!starts.empty()) change.events.emplace_back(Claimed{.starts = starts, .process = this_process()});
 }
 
@@ -265,7 +324,7 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
         starts.clear();
         const bool ready = std::any_of(state.calls.begin(), state.calls.end(),
                                        [](const Call& call) { return call.stage == CallStage::ready; });
-        if (!ready) return change;
+        if (!ready || impl_->held_back(state)) return change;
         if (!session.held()) change.lease = LeaseUse::take;
         impl_->add_claims(state, change, starts);
         if (starts.empty() && session.held()) change.lease = impl_->lease_after(state, change.events);
@@ -330,7 +389,7 @@ Result<void> Gate::fail(const Failure& failure) {
 
 GateStep Gate::next() const {
     if (!impl_->claimed_starts.empty()) return GateStep::start;
-    const auto step = journal::next(impl_->session.state());
+    const auto step = journal::next(impl_->session.state(), impl_->options.hold_batch);
     switch (step.index()) {
         case 0:
             return GateStep::call_model;

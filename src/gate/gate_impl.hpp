@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/display.hpp"
+#include "gate/answering.hpp"
 #include "gate/inherited.hpp"
 #include "gate/judge.hpp"
 #include "gate/recorded.hpp"
@@ -83,8 +84,8 @@ public:
         for (const auto& event : events) apply(after, event, session.now());
         return lease_in(after);
     }
-    static LeaseUse lease_in(const journal::ThreadState& after) {
-        const auto step = journal::next(after);
+    LeaseUse lease_in(const journal::ThreadState& after) const {
+        const auto step = journal::next(after, options.hold_batch);
         const auto* wait = std::get_if<journal::Wait>(&step);
         const bool idle = std::holds_alternative<journal::Done>(step) || (wait != nullptr && wait->running == 0);
         return idle ? LeaseUse::give_back : LeaseUse::keep;
@@ -144,7 +145,7 @@ public:
         }
     }
     Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                             std::vector<AnswerResult>& told);
+                             std::vector<AnswerResult>& told, Counting counting);
     void add_claims(const journal::ThreadState& state, Change& change, std::vector<journal::Start>& starts) const;
     bool still_open(const journal::ThreadState& state, std::int64_t number) const {
         const auto* ask = state.find_ask(number);
@@ -152,6 +153,12 @@ public:
         return !ask->asked.deadline || *ask->asked.deadline > session.now();
     }
 
+    bool held_back(const journal::ThreadState& state) const { return options.hold_batch && undecided(state); }
+
+    Result<void> tell_none_counts(const std::vector<GivenAnswer>& answers, const std::vector<CheckedAnswer>& checked,
+                                  const Reviewer& reviewer, std::vector<AnswerResult>& told);
+    Result<void> record_together(const std::vector<GivenAnswer>& answers, const std::vector<CheckedAnswer>& checked,
+                                 const Reviewer& reviewer, std::vector<AnswerResult>& told);
     Permit make_permit(const journal::Call& call, const std::string& attempt, const std::stop_token& stop) const;
 
     // Whether a claim of `resume` still stands: nobody has doubted it or ended it since.

@@ -11,7 +11,7 @@ namespace assent {
 
 BOOST_DESCRIBE_ENUM(Verdict, allow, ask, deny)
 BOOST_DESCRIBE_ENUM(DecisionKind, approve, deny, edit, respond)
-BOOST_DESCRIBE_ENUM(Style, assent, rules)
+BOOST_DESCRIBE_ENUM(Style, assent, rules, table, policy)
 BOOST_DESCRIBE_ENUM(ApprovalKind, approve, unknown)
 BOOST_DESCRIBE_ENUM(ApprovalState, open, approved, denied, edited, answered, resolved, timed_out, withdrawn, aborted)
 BOOST_DESCRIBE_ENUM(Resolution, done, retry, fail)

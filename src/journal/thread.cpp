@@ -378,7 +378,13 @@ ThreadState without_messages(ThreadState& state) {
     return copy;
 }
 
-NextStep next(const ThreadState& state) {
+bool undecided(const ThreadState& state) noexcept {
+    return std::any_of(state.calls.begin(), state.calls.end(), [](const Call& call) {
+        return call.stage == CallStage::proposed || call.stage == CallStage::edited || call.stage == CallStage::asked;
+    });
+}
+
+NextStep next(const ThreadState& state, bool hold_batch) {
     if (!state.running) return Done{};
     if (!state.turn_open) return CallModel{};
     JudgeCalls judge;
@@ -405,7 +411,8 @@ NextStep next(const ThreadState& state) {
         }
     }
     if (!judge.calls.empty()) return judge;
-    if (!start.calls.empty()) return start;
+    const bool held = hold_batch && undecided(state);
+    if (!start.calls.empty() && !held) return start;
     return wait;
 }
 

@@ -117,7 +117,10 @@ struct Wait {
 struct Done {};
 using NextStep = std::variant<CallModel, JudgeCalls, StartCalls, Wait, Done>;
 
-[[nodiscard]] NextStep next(const ThreadState& state);
+/// With `hold_batch` no call of a turn is started while another one may still be asked about.
+[[nodiscard]] NextStep next(const ThreadState& state, bool hold_batch = false);
+/// Whether a call of the latest turn may still be asked about, or waits for an answer.
+[[nodiscard]] bool undecided(const ThreadState& state) noexcept;
 
 /// The text of a call's result when the thread was aborted before it started.
 [[nodiscard]] std::string aborted_text(const std::string& reason);

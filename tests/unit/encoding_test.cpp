@@ -167,6 +167,15 @@ TEST(Encoding, EveryKindOfEventIsThereAndHasItsOwnName) {
     EXPECT_EQ(kinds.size(), std::variant_size_v<Event>);
 }
 
+TEST(Encoding, EveryStyleIsStoredByItsName) {
+    for (const auto style : {Style::assent, Style::rules, Style::table, Style::policy}) {
+        const std::vector<Event> events{Asked{.number = 1, .question = {.style = style}}};
+        const auto body = encode(events);
+        EXPECT_NE(body.find(R"("style":")" + std::string(to_string(style)) + '"'), std::string::npos) << body;
+        EXPECT_EQ(*decode(body, 1), events);
+    }
+}
+
 TEST(Encoding, ARowGivesItsQuestionsTheirNumbersInOrder) {
     Asked question{.call = {1, 0}};
     const std::vector<Event> events{question, Judged{.call = {1, 1}}, question, question};
