@@ -12,6 +12,7 @@
 #include <assent/memory.hpp>
 #include <assent/middleware.hpp>
 #include <assent/model.hpp>
+#include <assent/permissions.hpp>
 #include <assent/result.hpp>
 #include <assent/rules.hpp>
 #include <assent/sqlite.hpp>
