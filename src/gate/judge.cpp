@@ -190,7 +190,8 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         ruling.judged.guards.push_back({name, guard->version(), judgement.verdict, judgement.reason});
         const bool answered = std::find(call.satisfied.begin(), call.satisfied.end(), name) != call.satisfied.end();
         if (judgement.verdict == Verdict::ask && answered) continue;
-        if (judgement.verdict == Verdict::deny && ruling.judged.verdict != Verdict::deny) denial = judgement.reason;
+        if (judgement.verdict == Verdict::deny && ruling.judged.verdict != Verdict::deny)
+            denial = judgement.told.empty() ? denial_text(Style::assent, call.tool, judgement.reason) : judgement.told;
         ruling.judged.verdict = std::max(ruling.judged.verdict, judgement.verdict);
         if (judgement.verdict != Verdict::ask) continue;
         ++ask_no;
@@ -210,7 +211,7 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
     }
     if (ruling.judged.verdict == Verdict::deny) {
         ruling.asks.clear();
-        ruling.judged.text = denial_text(Style::assent, call.tool, denial);
+        ruling.judged.text = denial;
     }
     return ruling;
 }

@@ -1,5 +1,6 @@
 // The file tools as tools: their work with the arguments that were approved, nothing else.
 #include "tools/file_work.hpp"
+#include "tools/path_guard_name.hpp"
 
 #include <assent/tools.hpp>
 
@@ -14,7 +15,10 @@ public:
 
 private:
     ToolResult run(const ApprovedCall& call) override {
-        return work_({.folder = workspace_.folder(), .arguments = call.arguments(), .stop = call.stop_token()});
+        return work_({.folder = workspace_.folder(),
+                      .arguments = call.arguments(),
+                      .stop = call.stop_token(),
+                      .rules = {.rules = workspace_.rules(), .approved = call.approved_for(path_guard_name)}});
     }
 
     Workspace workspace_;
