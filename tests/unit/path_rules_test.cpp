@@ -194,11 +194,13 @@ TEST(PathRulesMade, AreReadFromJson) {
     }
 }
 
+// What a link leads to; empty: out of the workspace.
+using Targets = std::map<std::string, std::vector<std::string>>;
+
 // A world in which some names are links, and all else is there under its own name.
 class Links final : public PathOracle {
 public:
-    explicit Links(std::map<std::string, std::vector<std::string>> links,
-                   PathFacts::Kind kind = PathFacts::Kind::folder)
+    explicit Links(Targets links, PathFacts::Kind kind = PathFacts::Kind::folder)
         : links_(std::move(links)), kind_(kind) {}
     Result<PathFacts> look(std::span<const std::string> parts, bool) const override {
         PathFacts facts{.place = {parts.begin(), parts.end()}, .kind = kind_};
@@ -212,7 +214,7 @@ public:
     }
 
 private:
-    std::map<std::string, std::vector<std::string>> links_;
+    Targets links_;
     PathFacts::Kind kind_;
 };
 
@@ -221,7 +223,7 @@ PathRules secrets(PathMode mode, const char* pattern = "/secrets/**") {
 }
 
 TEST(PathRulesJudge, TheRealPlaceCountsAndWhatCannotBeKnownIsDenied) {
-    const Links world({{"link", {"secrets"}}, {"out", {}}, {"name", {"free"}}});
+    const Links world(Targets{{"link", {"secrets"}}, {"out", {}}, {"name", {"free"}}});
     const auto told = [&](const PathRules& rules, PathUse use, std::string_view path) {
         return rules.judge({.use = use, .path = path}, world).told;
     };
@@ -243,7 +245,7 @@ TEST(PathRulesJudge, TheRealPlaceCountsAndWhatCannotBeKnownIsDenied) {
 }
 
 TEST(PathRulesJudge, AQuestionTellsTheRealPlace) {
-    const Links world({{"link", {"secrets"}}});
+    const Links world(Targets{{"link", {"secrets"}}});
     const auto ruling = secrets(PathMode::interrupt).judge({.use = PathUse::write, .path = "link/a"}, world);
     EXPECT_EQ(ruling.verdict, Verdict::ask);
     EXPECT_EQ(ruling.reason, "a path rule asks before write on /link/a, which is really /secrets/a");
@@ -253,7 +255,7 @@ TEST(PathRulesJudge, AQuestionTellsTheRealPlace) {
 }
 
 TEST(PathRulesJudge, ANameWithABackslashIsJudgedInBothReadings) {
-    const Links world({}, PathFacts::Kind::file);
+    const Links world(Targets{}, PathFacts::Kind::file);
     // In the folder itself there may be a file of this very name.
     const auto rules = secrets(PathMode::deny, "/*");
     EXPECT_EQ(rules.judge({.use = PathUse::read, .path = "work\\a"}, world).verdict, Verdict::deny);
