@@ -102,6 +102,25 @@ Judge::Judge(const GateOptions& options)
         if (guard == nullptr) throw ConfigError("a guard of the agent is null");
         add_guard(guard.get());
     }
+    refuse_unguarded_commands();
+}
+
+// Path permissions that a command walks round would only look like protection.
+void Judge::refuse_unguarded_commands() const {
+    const bool paths_kept =
+        std::any_of(tools_.begin(), tools_.end(),
+                    [](const auto& known) { return known.second.tool->spec().keeps_permissions; }) ||
+        std::any_of(guards_.begin(), guards_.end(), [](const Named& known) { return known.guard->judges_paths(); });
+    if (!paths_kept) return;
+    for (const auto& [name, known] : tools_) {
+        if (!known.tool->spec().runs_commands) continue;
+        const bool covered =
+            std::any_of(guards_.begin(), guards_.end(), [&](const Named& guard) { return guard.guard->covers(name); });
+        if (!covered)
+            throw ConfigError("the tool " + name +
+                              " runs commands, which do not keep the path permissions of this agent; add a guard that "
+                              "asks about it or denies it, or leave it out");
+    }
 }
 
 void Judge::add_guard(Guard* guard) {

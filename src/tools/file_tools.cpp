@@ -11,9 +11,14 @@ class FileTool final : public Tool {
 public:
     using Work = ToolResult (*)(const FileCall&);
     FileTool(ToolSpec spec, Workspace workspace, Work work)
-        : Tool(std::move(spec)), workspace_(std::move(workspace)), work_(work) {}
+        : Tool(permitted(std::move(spec), workspace)), workspace_(std::move(workspace)), work_(work) {}
 
 private:
+    static ToolSpec permitted(ToolSpec spec, const Workspace& workspace) {
+        spec.keeps_permissions = workspace.rules() != nullptr;
+        return spec;
+    }
+
     ToolResult run(const ApprovedCall& call) override {
         return work_({.folder = workspace_.folder(),
                       .arguments = call.arguments(),

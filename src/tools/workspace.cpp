@@ -17,7 +17,7 @@ const std::string& Workspace::path() const noexcept {
 
 Workspace Workspace::with_permissions(std::vector<FilesystemPermission> permissions) const {
     auto copy = *this;
-    copy.rules_ = std::make_shared<PathRules>(std::move(permissions));
+    copy.rules_ = permissions.empty() ? nullptr : std::make_shared<PathRules>(std::move(permissions));
     return copy;
 }
 

@@ -116,5 +116,44 @@ TEST_F(Permitted, RulesThatAskNeedAPlaceToWait) {
     }
 }
 
+class Beside : public Permitted {
+protected:
+    static std::shared_ptr<Tool> shell() {
+        return std::make_shared<test::FakeTool>(ToolSpec{.name = "shell", .runs_commands = true});
+    }
+    static std::shared_ptr<Guard> rules(InterruptRule rule) {
+        return std::make_shared<ToolInterruptMiddleware>(std::vector{std::move(rule)});
+    }
+    std::string built(std::vector<std::shared_ptr<Tool>> tools, std::vector<std::shared_ptr<Guard>> guards) {
+        try {
+            const Agent made({.model = *scripted_model("the test", R"({"turns":[{"text":"done"}]})"),
+                              .tools = std::move(tools),
+                              .guards = std::move(guards),
+                              .checkpointer = &store});
+            return "built";
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+    }
+};
+
+TEST_F(Beside, AToolThatRunsCommandsNeedsAGuardThatCoversIt) {
+    const auto free = *Workspace::open(base.path().string());
+    const std::string refused =
+        "the tool shell runs commands, which do not keep the path permissions of this agent; add a guard that asks "
+        "about it or denies it, or leave it out";
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {}), refused);
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {path_guard(workspace)}), refused);
+    EXPECT_EQ(built({custom, shell()}, {path_guard(workspace)}), refused);
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {std::make_shared<test::FakeGuard>()}), refused);
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {rules({"read_file"})}), refused);
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {rules({"*", gt("amount", 1)})}), refused);
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {rules({"*"})}), "built");
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {rules({"shell", matches("command", "rm")})}), "built");
+    EXPECT_EQ(built({read_file_tool(free), shell()}, {}), "built");
+    EXPECT_EQ(built({read_file_tool(free.with_permissions({})), shell()}, {path_guard(free)}), "built");
+    EXPECT_EQ(built({read_file_tool(workspace)}, {}), "built");
+}
+
 }  // namespace
 }  // namespace assent

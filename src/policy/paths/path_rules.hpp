@@ -38,6 +38,7 @@ public:
     /// Throws ConfigError, naming the rule and the path that cannot be used.
     explicit PathRules(std::vector<FilesystemPermission> rules);
 
+    [[nodiscard]] bool empty() const noexcept { return rules_.empty(); }
     [[nodiscard]] bool can_ask() const noexcept;
     /// A short text that is another one for other rules.
     [[nodiscard]] const std::string& digest() const noexcept { return digest_; }
