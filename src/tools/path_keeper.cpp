@@ -1,5 +1,7 @@
 #include "tools/path_keeper.hpp"
 
+#include "base/test_point.hpp"
+#include "base/test_switch.hpp"
 #include "files/folder_path.hpp"
 #include "tools/call_arguments.hpp"
 
@@ -27,15 +29,17 @@ PathKeeper::PathKeeper(Rules given, const ConfinedFolder& folder, PathRequest re
         now_.emplace(*given_.rules, folder_);
         // Good, as it was judged.
         written_ = *read_written_path(request_.path);
+        test_point("path:judged");
     }
 }
 
 Admit PathKeeper::admit() {
-    if (!now_) return {};
+    if (!now_ || switched_off("open-check")) return {};
     return [this](std::span<const std::string> place, EntryKind kind) { return judge_opened(place, kind); };
 }
 
 std::optional<Failure> PathKeeper::judge_opened(std::span<const std::string> place, EntryKind kind) {
+    test_point("path:opened");
     opened_.assign(place.begin(), place.end());
     const bool reads = request_.use == PathUse::read || request_.use == PathUse::search;
     const auto operation = reads ? PathOperation::read : PathOperation::write;
