@@ -54,6 +54,7 @@ struct ToolSpec {
     std::string schema;       ///< JSON Schema (draft 7) of the arguments; empty: any object.
     bool read_only = false;   ///< It changes nothing; the program runs such tools without asking.
     bool idempotent = false;  ///< Running it twice with the same idempotency key is harmless.
+    bool delegates = false;   ///< A child thread does its calls: there is no permit and its body is never run.
 
     bool operator==(const ToolSpec&) const = default;
 };
