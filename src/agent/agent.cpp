@@ -263,11 +263,13 @@ public:
         return with_open_below(RunLoop(agent, *gate, told, limits, stop).go());
     }
 
-    // An abort that did not come through to all that worked for earlier prompts left them open.
-    Result<void> end_earlier_children() {
+    // An abort that did not come through to all that worked for the thread left them open.
+    Result<void> end_aborted_children() {
         if (agent.below.empty()) return {};
+        if (auto known = gate->load(); !known) return known.failure();
+        if (!gate->aborted()) return {};
         auto ended = abort_below(*options.checkpointer, clock(), random(), options.thread_id, gate->turns(),
-                                 {.reason = "the thread that it works for has a new prompt", .by = reviewer.name});
+                                 {.reason = "the thread that it works for was aborted", .by = reviewer.name});
         if (!ended) return ended.failure();
         return {};
     }
@@ -292,10 +294,10 @@ Agent::~Agent() = default;
 Agent::Agent(Agent&&) noexcept = default;
 
 Run Agent::prompt(const std::string& text, const std::stop_token& stop) {
+    if (auto ended = impl_->end_aborted_children(); !ended) return impl_->failed(ended.failure());
     if (auto begun = impl_->gate->prompt(text, impl_->reviewer.name); !begun) return impl_->failed(begun.failure());
     impl_->thread_known = true;
     impl_->told = {};
-    if (auto ended = impl_->end_earlier_children(); !ended) return impl_->stays(ended.failure());
     return impl_->go(stop);
 }
 

@@ -32,12 +32,14 @@ struct Children::Child {
     Run rest;  // how it came to rest
 };
 
-bool Seen::is_outdated(const std::vector<ThreadHead>& heads, UnixMillis now) const {
+Result<bool> Seen::is_outdated(Checkpointer& store, UnixMillis now) const {
     if (deadline && *deadline <= now) return true;
-    return std::ranges::any_of(heads, [&](const ThreadHead& head) {
-        const auto known = events.find(head.id);
-        return known != events.end() && known->second != head.seq;
-    });
+    for (const auto& [thread, event] : events) {
+        const auto head = store.find_thread(thread);
+        if (!head) return head.failure();
+        if (head->has_value() && (*head)->seq != event) return true;
+    }
+    return false;
 }
 
 void Seen::add(const Gate& gate) {
@@ -66,14 +68,10 @@ Result<void> Children::look() {
     const auto rests = [&](const auto& child) {
         return !child->running && std::ranges::find(open, child->thread, &Delegation::child) != open.end();
     };
-    if (std::ranges::none_of(children_, rests)) return {};
-    // One look at the store, however many there are and however deep they go.
-    const auto heads = agent_.options.checkpointer->descendants(gate_.thread_id());
-    if (!heads) return heads.failure();
     for (const auto& child : children_) {
         if (running_ == running_max) break;
         if (!rests(child)) continue;
-        if (auto looked = look_at(*child, *heads); !looked) return looked;
+        if (auto looked = look_at(*child); !looked) return looked;
     }
     return {};
 }
@@ -93,8 +91,13 @@ Result<void> Children::add_new(const std::vector<Delegation>& open) {
     return {};
 }
 
-Result<void> Children::look_at(Child& child, const std::vector<ThreadHead>& heads) {
-    if (child.seen && !child.seen->is_outdated(heads, now())) return {};
+Result<void> Children::look_at(Child& child) {
+    auto& store = *agent_.options.checkpointer;
+    if (child.seen) {
+        const auto outdated = child.seen->is_outdated(store, now());
+        if (!outdated) return outdated.failure();
+        if (!*outdated) return {};
+    }
     auto known = child.gate->load();
     if (!known) return known.failure();
     if (const auto end = child.gate->end()) return gate_.join(child.thread, *end);
@@ -102,11 +105,12 @@ Result<void> Children::look_at(Child& child, const std::vector<ThreadHead>& head
     const bool below = child.gate->running() > 0 || !child.gate->delegated().empty();
     Seen seen;
     seen.add(*child.gate);
-    if (*known && child.gate->next() == GateStep::wait && !below && !seen.is_outdated({}, now())) {
+    const bool overdue = seen.deadline && *seen.deadline <= now();
+    if (*known && child.gate->next() == GateStep::wait && !below && !overdue) {
         child.seen = std::move(seen);
-        return {};
+    } else {
+        start(child);
     }
-    start(child);
     return {};
 }
 

@@ -20,8 +20,8 @@ struct Seen {
     std::map<std::string, std::int64_t> events;  ///< Number of the last event, by thread.
     std::optional<UnixMillis> deadline;          ///< The earliest of their open approvals.
 
-    /// Whether somebody has answered or aborted since, or a deadline has passed.
-    [[nodiscard]] bool is_outdated(const std::vector<ThreadHead>& heads, UnixMillis now) const;
+    /// Whether somebody has answered or aborted since, or a deadline has passed. Reads one row a thread.
+    [[nodiscard]] Result<bool> is_outdated(Checkpointer& store, UnixMillis now) const;
     void add(const Gate& gate);
 };
 
@@ -36,7 +36,6 @@ public:
     ~Children();
 
     /// Records the ends of children that have ended, and has those go on that can, each on a thread of its own.
-    /// Reads the store if a call is delegated.
     [[nodiscard]] Result<void> look();
     /// Takes a child back that has come to rest.
     [[nodiscard]] Result<void> settle(Child& child);
@@ -48,7 +47,7 @@ public:
 
 private:
     [[nodiscard]] Result<void> add_new(const std::vector<Delegation>& open);
-    [[nodiscard]] Result<void> look_at(Child& child, const std::vector<ThreadHead>& heads);
+    [[nodiscard]] Result<void> look_at(Child& child);
     void start(Child& child);
     void go(Child& child);
     [[nodiscard]] Run run(Child& child);

@@ -203,6 +203,30 @@ TEST_P(SubAgentCrash, NothingStartsBelowOnceTheRootIsAborted) {
     }
 }
 
+TEST_P(SubAgentCrash, AChildIsMadeOnceAndNotForAThreadThatWasAborted) {
+    const auto gate_of = [&](const std::string& thread, bool child) {
+        return GateOptions{.checkpointer = store_.get(),
+                           .thread_id = thread,
+                           .child = child,
+                           .clock = &clock_,
+                           .random = &shared_random_};
+    };
+    ASSERT_TRUE(Gate(gate_of("t", false)).prompt("go", "alice").ok());
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(Gate(gate_of("t/1.0", true)).begin("look into it", "t").ok());
+    EXPECT_EQ(events_of("t/1.0"), Texts{"user_message"});
+    ASSERT_TRUE(approvals().abort("t", "enough", "alice")->aborted);
+    const auto late = Gate(gate_of("t/2.0", true)).begin("look into it", "t");
+    ASSERT_FALSE(late.ok());
+    EXPECT_EQ(late.failure().kind, FailureKind::refused);
+    EXPECT_EQ(late.failure().message, "thread t/2.0 was not made: the thread that it would work for was aborted");
+    try {
+        const Gate misnamed(gate_of("t", true));
+        ADD_FAILURE();
+    } catch (const ConfigError& error) {
+        EXPECT_STREQ(error.what(), "a child thread needs an id that ends in /TURN.POSITION");
+    }
+}
+
 TEST_P(SubAgentCrash, AnAbortWhileAToolOfAChildRunsStopsItAndIsWaitedFor) {
     bool stopped = false;
     std::latch begun(1);
