@@ -218,6 +218,29 @@ TEST_P(SubAgents, ChildrenRunAtOnceAndAreAnsweredOneByOneOrTogether) {
     }
 }
 
+TEST_P(SubAgents, MoreThanMayRunAtOnceWaitForTheirTurn) {
+    constexpr int tasks = 20;
+    constexpr int at_once_max = 8;
+    std::atomic<int> running = 0;
+    std::atomic<int> most = 0;
+    const auto work = watched("work", [&](const ApprovedCall&) {
+        const int now = ++running;
+        for (int known = most; known < now && !most.compare_exchange_weak(known, now);) continue;
+        --running;
+        return ToolResult{.text = "worked"};
+    });
+    auto sub = worker("work");
+    sub.tools = {work};
+    options_.sub_agents = {sub};
+    std::string calls;
+    for (int i = 0; i < tasks; ++i) calls += (i == 0 ? "" : ",") + task_call("worker", "part", std::to_string(i));
+    auto agent = root(R"({"calls":[)" + calls + "]}," + end_turn);
+    EXPECT_EQ(agent.prompt("go").status, RunStatus::done);
+    EXPECT_EQ(results(agent), Texts(tasks, "worked"));
+    EXPECT_EQ(work->runs().size(), static_cast<std::size_t>(tasks));
+    EXPECT_LE(most, at_once_max);
+}
+
 TEST_P(SubAgents, AListOfDecisionsIsAmbiguousWhileAChildIsAsked) {
     options_.tools = {look_};
     options_.middleware = {interrupt_on({{"pay", true}, {"look", true}})};
