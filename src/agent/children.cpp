@@ -63,14 +63,14 @@ Children::~Children() = default;
 
 Result<void> Children::look() {
     const auto open = gate_.delegated();
-    if (failure_ || open.empty()) return {};
+    std::erase_if(children_, [&](const auto& child) {
+        return !child->running && std::ranges::find(open, child->thread, &Delegation::child) == open.end();
+    });
+    if (failure_) return {};
     if (auto added = add_new(open); !added) return added;
-    const auto rests = [&](const auto& child) {
-        return !child->running && std::ranges::find(open, child->thread, &Delegation::child) != open.end();
-    };
     for (const auto& child : children_) {
         if (running_ == running_max) break;
-        if (!rests(child)) continue;
+        if (child->running) continue;
         if (auto looked = look_at(*child); !looked) return looked;
     }
     return {};
