@@ -2,12 +2,13 @@
 //
 // Thread-safety: one thread at a time calls `prompt`, `resume` and the rest; `stop` tokens and
 // `Approvals` on the same store may be used from others. Tools of one turn run on threads of their own.
-// The listener is called on the thread that called `prompt` or `resume`; it may use `Approvals`, not
-// the agent.
+// The listener is called on the thread that called `prompt` or `resume`, and on those of sub-agents, one at a
+// time; it may use `Approvals`, not the agent.
 #pragma once
 
 #include <assent/gate.hpp>
 #include <assent/rules.hpp>
+#include <assent/sub_agent.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -38,6 +39,7 @@ struct AgentEvent {
     std::string text;
     std::optional<Approval> approval;
     std::optional<CallReport> call;
+    std::string thread;  ///< Where it happens: the agent's own thread, or that of a sub-agent.
 };
 
 struct AgentOptions {
@@ -47,11 +49,12 @@ struct AgentOptions {
     /// In order; those that are guards too (rules) judge.
     std::vector<std::shared_ptr<Middleware>> middleware;
     std::vector<std::shared_ptr<Guard>> guards;
+    std::vector<SubAgent> sub_agents;
     /// Must outlive the agent. None: nothing outlives it, and no guard may ask.
     Checkpointer* checkpointer = nullptr;
-    std::string thread_id;  ///< Empty: a new one is made up.
-    int turns_max = 50;     ///< Model turns a prompt may take.
-    int calls_max = 200;    ///< Tool calls a prompt may make.
+    std::string thread_id;  ///< Empty: a new one is made up. May not end in /TURN.POSITION, as those of sub-agents.
+    int turns_max = 50;     ///< Model turns a prompt may take, those of sub-agents included.
+    int calls_max = 200;    ///< Tool calls a prompt may make, likewise.
     /// How long after the answer an approval may be used, in milliseconds; none: for ever.
     std::optional<std::int64_t> use_by_ms = 24LL * 60 * 60 * 1000;
     /// How long after a claim a tool may still be started, in milliseconds.
@@ -77,8 +80,9 @@ enum class RunStatus : std::uint8_t {
 struct Run {
     RunStatus status = RunStatus::failed;
     std::string thread;
-    std::string text;                  ///< The final text when done or aborted.
-    std::vector<Approval> interrupts;  ///< What is open, unknown outcomes too.
+    std::string text;  ///< The final text when done or aborted.
+    /// What is open, unknown outcomes too: in the thread itself, then in those of sub-agents.
+    std::vector<Approval> interrupts;
     std::vector<CallReport> calls;  ///< Calls that have ended since the last prompt of this agent, and those that wait.
     std::optional<Failure> failure;
     bool interrupted = false;           ///< Ended by the stop token.
@@ -111,7 +115,8 @@ using Answers = std::vector<std::pair<std::string, Answer>>;
 
 class Agent {
 public:
-    /// Throws ConfigError: no model, a guard that can ask without a checkpointer, and what Gate throws.
+    /// Throws ConfigError: no model, a guard that can ask without a checkpointer, sub-agents or tools of one
+    /// name that are not the same, and what Gate throws, also of sub-agents.
     explicit Agent(AgentOptions options);
     ~Agent();
     Agent(Agent&&) noexcept;
@@ -127,13 +132,14 @@ public:
     /// The same with answers as JSON text: {"decisions": [DECISION, …]}, one for each approval of the table style
     /// that is open in the latest turn (in an agent without a table: of Assent's own guards), in the order of the
     /// calls, of which all count or none; or {ID: DECISION, …}, each for itself, in the form of its approval's
-    /// style. A whole text that does not count is a failure `refused` and one result in `Run::answers`, and
+    /// style. While an approval of a sub-agent is open, a list is ambiguous. A whole text that does not count is a
+    /// failure `refused` or `ambiguous` and one result in `Run::answers`, and
     /// nothing goes on. DECISION: see `assent/interrupt_on.hpp`.
     template <std::convertible_to<std::string_view> Text>
     Run resume(const Text& json, const std::stop_token& stop = {}) {
         return resume_json(json, stop);
     }
-    /// Cancels what has not started. Works from another process too, see `Approvals::abort`.
+    /// Cancels what has not started, in sub-agents too. Works from another process too, see `Approvals::abort`.
     Result<AbortResult> abort(const std::string& reason = {});
 
     /// Who prompts and answers through this object; default "library".

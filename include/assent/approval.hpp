@@ -46,6 +46,7 @@ struct Approval {
     std::int64_t number = 0;
     ApprovalKind kind = ApprovalKind::approve;
     std::string thread;
+    std::vector<std::string> parent;  ///< The threads above, root first; empty: it works for nobody.
     int turn = 0;
     int position = 0;
     int ask_no = 0;

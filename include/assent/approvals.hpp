@@ -40,7 +40,7 @@ struct AnswerResult {
 struct AbortResult {
     bool aborted = false;  ///< False: the thread had already ended.
     ThreadStatus status = ThreadStatus::aborted;
-    int running = 0;  ///< Calls that had been started; they are waited for or become unknown.
+    int running = 0;  ///< Calls that had been started, children's too; they are waited for or become unknown.
 };
 
 /// A call that has come to its end.
@@ -69,12 +69,14 @@ public:
     explicit Approvals(Checkpointer& checkpointer, const Clock& clock = system_clock(),
                        Random& random = system_random());
 
-    /// Open approvals by number, those above `after` only; of one thread if `thread` is given.
+    /// Open approvals by number, those above `after` only; of one thread and those that work for it if `thread`
+    /// is given.
     Result<std::vector<Approval>> pending(const std::string& thread = {}, std::int64_t after = 0,
                                           std::size_t limit = 100);
 
-    /// The approval with this id, open or decided. With `thread`, `id` may also be its interrupt id if
-    /// exactly one open approval of the thread has it. Failure kinds not_found, ambiguous, database.
+    /// The approval with this id, open or decided. With `thread` it must be of that thread or of one that works
+    /// for it, and `id` may also be its interrupt id if exactly one open approval there has it. Failure kinds
+    /// not_found, ambiguous, database.
     Result<Approval> find(const std::string& id, const std::string& thread = {});
 
     Result<AnswerResult> answer(const std::string& id, const Decision& decision, const Reviewer& reviewer,
@@ -88,7 +90,8 @@ public:
     Result<AnswerResult> resolve(const std::string& id, Resolution how, std::string_view text, const Reviewer& reviewer,
                                  const std::string& thread = {});
 
-    /// Cancels what has not started. Failure kind `unknown_thread`.
+    /// Cancels what has not started, in this thread and then in all that work for it: when it returns, nothing
+    /// of them starts any more. If it fails in between, call it again. Failure kinds unknown_thread, database.
     Result<AbortResult> abort(const std::string& thread, const std::string& reason, const std::string& by);
 
     /// Everything that happened in a thread. Failure kinds unknown_thread, database (also when the

@@ -18,5 +18,6 @@
 #include <assent/result.hpp>
 #include <assent/rules.hpp>
 #include <assent/sqlite.hpp>
+#include <assent/sub_agent.hpp>
 #include <assent/tool.hpp>
 #include <assent/verdict.hpp>

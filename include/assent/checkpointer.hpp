@@ -87,6 +87,8 @@ struct Append {
     LeaseUse lease = LeaseUse::none;
     std::optional<std::int64_t> expected_seq;
     std::int64_t fence = 0;
+    /// Threads whose status must not be `aborted`, or the append is refused as `stopped`.
+    std::vector<std::string> ancestors;
     // The journal row; no events: only the lease changes.
     std::array<std::uint8_t, 16> command{};
     UnixMillis at = 0;
@@ -113,6 +115,7 @@ enum class AppendStatus : std::uint8_t {
     closed,    ///< An approval to close is not open any more.
     expired,   ///< An approval to close is past its deadline.
     unknown_thread,
+    stopped,    ///< A thread above this one was aborted.
     uncertain,  ///< Perhaps stored: look for the command.
 };
 
@@ -141,7 +144,11 @@ public:
     /// Rows after position `after`, oldest first.
     virtual Result<std::vector<JournalRow>> load(const std::string& thread_id, std::int64_t after) = 0;
     virtual Result<std::vector<ThreadHead>> threads() = 0;
-    /// Open approvals with a number above `after`, by number; of one thread if `thread_id` is given.
+    /// The threads that work for this one, at any depth: their ids go on with `/TURN.POSITION`, once or more
+    /// often. Default: looks through all threads.
+    virtual Result<std::vector<ThreadHead>> descendants(const std::string& thread_id);
+    /// Open approvals with a number above `after`, by number; if `thread_id` is given, of that thread and its
+    /// descendants.
     virtual Result<std::vector<OpenApproval>> open_approvals(const std::string& thread_id, std::int64_t after,
                                                              std::size_t limit) = 0;
     virtual Result<std::optional<ApprovalPlace>> find_approval(std::int64_t number) = 0;

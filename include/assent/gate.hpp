@@ -33,6 +33,12 @@ struct GateOptions {
     /// In order. Those that are guards too judge instead of replacing.
     std::vector<std::shared_ptr<Middleware>> middleware;
     std::vector<std::shared_ptr<Guard>> guards;  ///< Further guards.
+    /// Guards of the agents that this thread works for. They judge first, and may name tools that are not here.
+    std::vector<std::shared_ptr<Guard>> inherited;
+    /// Names of further tools that guards may speak of: those of agents that work for this thread.
+    std::vector<std::string> tools_below;
+    /// The thread does a delegated call of another one; only then its id ends like one, `/TURN.POSITION`.
+    bool child = false;
     JsonLimits json_limits;
     /// How long after the answer an approval may be used, in milliseconds; none: for ever.
     std::optional<std::int64_t> use_by_ms = 24LL * 60 * 60 * 1000;
@@ -56,11 +62,12 @@ struct CallReport {
     std::string text;  ///< Its result, once it has ended.
     bool is_error = false;
     std::string details;
-    bool ran = false;      ///< A body was started.
+    bool ran = false;      ///< A body or a child thread was started.
     bool running = false;  ///< A body runs now.
-    bool waiting = false;  ///< For people.
+    bool waiting = false;  ///< For people, or for its child thread.
     bool edited = false;
     std::string denied_by;  ///< Denied: the guard or the person.
+    std::string child;      ///< The thread that does it, or did; empty: it was not delegated.
 
     bool operator==(const CallReport&) const = default;
 };
@@ -113,19 +120,33 @@ enum class Counting : std::uint8_t {
     all_or_none,  ///< All, or none of them if one is refused or comes too late.
 };
 
+/// A call that waits for its child thread.
+struct Delegation {
+    std::string child;      ///< The id of that thread, which may not exist yet.
+    std::string arguments;  ///< JSON text of the call's arguments.
+};
+
+/// How a child thread has ended: what becomes the result of the call that it does.
+struct ChildEnd {
+    OutcomeKind outcome = OutcomeKind::failed;
+    std::string text;
+    int turns = 0;  ///< Model turns of its run and of those below it.
+    int calls = 0;
+};
+
 /// What the driver of a gate does next.
 enum class GateStep : std::uint8_t {
     call_model,  ///< Ask the model, then `propose`.
     judge,       ///< Call `judge`: a person edited a call.
     start,       ///< Call `claim`, start the tools, `finish` each.
-    wait,        ///< Calls run or people are waited for.
+    wait,        ///< Calls run, child threads go on (`delegated`), or people are waited for.
     done,        ///< The prompt has come to its end.
 };
 
 class Gate {
 public:
-    /// Throws ConfigError: no checkpointer, no thread id, two tools of one name, a guard that names a
-    /// tool which does not exist.
+    /// Throws ConfigError: no checkpointer, no thread id or one that only a child may have, two tools of one
+    /// name, a guard that names a tool which does not exist.
     explicit Gate(GateOptions options);
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
@@ -142,6 +163,8 @@ public:
     /// the prompt asks for is made even where the prompt itself then fails.
     Result<PromptTaken> prompt(const Prompt& prompt, const std::string& by);
     Result<void> prompt(const std::string& text, const std::string& by);
+    /// The same for a child thread, which is prompted once: if it was, it is taken as by `resume`.
+    Result<void> begin(const std::string& text, const std::string& by);
     /// Takes an existing thread to go on where it stands. Calls that a dead process had started become
     /// unknown, or may run again if their tool is idempotent.
     Result<void> resume();
@@ -155,10 +178,14 @@ public:
     Result<void> propose(const ModelTurn& turn);
     /// Judges again what people edited.
     Result<void> judge();
-    /// Claims all calls that are ready. May give none: what was approved may have to be asked again.
+    /// Claims all calls that are ready. May give none: what was approved may have to be asked again. A call
+    /// whose tool delegates is recorded as delegated instead, see `delegated`.
     Result<std::vector<Permit>> claim(const std::stop_token& stop = {});
     /// Records how a start ended. Never dropped: call it again if it fails.
     Result<void> finish(const Outcome& outcome);
+    /// Records how a child thread ended, as the result of the call that it does. Nothing happens if that call
+    /// has ended.
+    Result<void> join(const std::string& child, const ChildEnd& end);
     /// Ends a run that cannot go on (model failure, limit). It can be resumed.
     Result<void> fail(const Failure& failure);
     /// Ends every call of the latest turn that has not been judged with this error text.
@@ -174,14 +201,23 @@ public:
     /// The assistant's last text.
     [[nodiscard]] const std::string& last_text() const noexcept;
     [[nodiscard]] std::vector<CallReport> calls() const;
-    /// Open approvals of this thread.
+    /// Open approvals of this thread, not those of its children.
     [[nodiscard]] std::vector<Approval> open() const;
+    /// The calls that child threads do now. Whoever drives the gate makes these threads, and drives theirs.
+    [[nodiscard]] std::vector<Delegation> delegated() const;
+    /// Of a child thread: its end, once nothing can change it any more. A model that failed is an end; what
+    /// else fails (the store, a limit) is none, and the thread can be resumed.
+    [[nodiscard]] std::optional<ChildEnd> end() const;
+    [[nodiscard]] const std::string& thread_id() const noexcept;
+    /// Number of the last event that was read.
+    [[nodiscard]] std::int64_t seq() const noexcept;
     [[nodiscard]] ThreadStatus status() const noexcept;
     [[nodiscard]] bool aborted() const noexcept;
-    [[nodiscard]] int turns() const noexcept;      ///< Model turns in the thread.
-    [[nodiscard]] int run_turns() const noexcept;  ///< Model turns since the last prompt.
-    [[nodiscard]] int run_calls() const noexcept;  ///< Calls since the last prompt.
-    [[nodiscard]] int running() const noexcept;    ///< Calls claimed and not finished.
+    [[nodiscard]] int turns() const noexcept;  ///< Model turns in the thread.
+    /// Model turns since the last prompt, those of children that have ended too; calls likewise.
+    [[nodiscard]] int run_turns() const noexcept;
+    [[nodiscard]] int run_calls() const noexcept;
+    [[nodiscard]] int running() const noexcept;  ///< Calls claimed and not finished.
     [[nodiscard]] std::string settings() const;
     [[nodiscard]] std::shared_ptr<Tool> tool(std::string_view name) const;
     /// What would happen to this call, without a thread and without asking anybody.

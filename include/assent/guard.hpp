@@ -4,7 +4,7 @@
 // denial. Guards of one agent are all asked; the strictest verdict wins.
 //
 // Thread-safety: `judge` is called from one thread at a time per thread of conversation, but from
-// several when several agents share a guard.
+// several when several agents share a guard, and when an agent has sub-agents: they run at once.
 #pragma once
 
 #include <assent/arguments.hpp>

@@ -1,6 +1,7 @@
 // Code around tool calls: replacements before a call is judged, changes of a result after it ran.
 //
-// Thread-safety: called by the thread that runs the agent; not for two calls of one turn at once.
+// Thread-safety: called by the thread that runs the agent; not for two calls of one turn at once. One that is
+// a guard too is also called by the threads of sub-agents, which run at once.
 #pragma once
 
 #include <assent/arguments.hpp>

@@ -41,6 +41,7 @@ public:
     Result<std::optional<ThreadHead>> find_thread(const std::string& id) override;
     Result<std::vector<JournalRow>> load(const std::string& thread_id, std::int64_t after) override;
     Result<std::vector<ThreadHead>> threads() override;
+    Result<std::vector<ThreadHead>> descendants(const std::string& thread_id) override;
     Result<std::vector<OpenApproval>> open_approvals(const std::string& thread_id, std::int64_t after,
                                                      std::size_t limit) override;
     Result<std::optional<ApprovalPlace>> find_approval(std::int64_t number) override;

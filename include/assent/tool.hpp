@@ -75,6 +75,7 @@ struct ToolSpec {
     bool runs_commands = false;       ///< It runs command lines, which open any path, whatever path permissions say.
     bool keeps_permissions = false;   ///< It keeps path permissions.
     std::vector<PathArgument> paths;  ///< Those a path guard judges; see `permissions.hpp`.
+    bool delegates = false;           ///< A child thread does its calls: no permit, and its body is never run.
 
     bool operator==(const ToolSpec&) const = default;
 };

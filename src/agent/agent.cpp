@@ -2,8 +2,10 @@
 #include <assent/interrupt_on.hpp>
 #include <assent/memory.hpp>
 
+#include "agent/agent_tree.hpp"
 #include "agent/run.hpp"
 #include "base/sha256.hpp"
+#include "gate/abort.hpp"
 #include "gate/answering.hpp"
 #include "policy/table_answer.hpp"
 
@@ -18,25 +20,21 @@ std::string new_thread_id(Random& random) {
     return "thread-" + hex(bytes);
 }
 
-GateOptions gate_options(const AgentOptions& options) {
-    return {.checkpointer = options.checkpointer,
-            .thread_id = options.thread_id,
-            .tools = options.tools,
-            .middleware = options.middleware,
-            .guards = options.guards,
-            .json_limits = options.json_limits,
-            .use_by_ms = options.use_by_ms,
-            .start_within_ms = options.start_within_ms,
-            .hold_batch = options.hold_batch,
-            .clock = options.clock,
-            .random = options.random};
-}
+constexpr std::size_t page_of_open = 1000;
 
 std::string wrong_count(std::size_t decisions, const std::vector<Approval>& open) {
     auto text = "the number of decisions (" + std::to_string(decisions) +
                 ") does not match the number of calls that wait (" + std::to_string(open.size()) + ")";
     for (std::size_t i = 0; i < open.size(); ++i)
         text += (i == 0 ? "; give one for each in this order: " : ", ") + open[i].id + " " + open[i].tool;
+    return text;
+}
+
+std::string ambiguous_list(const std::vector<Approval>& below) {
+    std::string text =
+        "a list of decisions does not say which thread each is for while approvals of sub-agents are open";
+    for (std::size_t i = 0; i < below.size(); ++i)
+        text += (i == 0 ? "; answer by id: " : ", ") + below[i].id + " " + below[i].tool + " in " + below[i].thread;
     return text;
 }
 
@@ -53,13 +51,15 @@ bool has_table(const AgentOptions& options) {
 }
 
 // An agent that can ask must be able to wait.
-void refuse_asking_guards(const AgentOptions& options) {
+void refuse_asking_guards(const AgentNode& agent) {
+    const auto& options = agent.options;
     const auto check = [](const Guard* guard) {
         if (guard == nullptr || !guard->can_ask()) return;
         throw ConfigError("the guard " + guard->name() + " can ask people, so the agent needs a checkpointer");
     };
     for (const auto& guard : options.guards) check(guard.get());
     for (const auto& middleware : options.middleware) check(dynamic_cast<const Guard*>(middleware.get()));
+    for (const auto& sub : agent.below) refuse_asking_guards(sub);
 }
 
 }  // namespace
@@ -86,15 +86,15 @@ Answer Answer::json(std::string text) {
 
 class Agent::Impl {
 public:
-    explicit Impl(AgentOptions given) : options(std::move(given)), durable(options.checkpointer != nullptr) {
+    explicit Impl(AgentOptions given)
+        : durable(given.checkpointer != nullptr),
+          own_store(durable ? nullptr : std::make_unique<MemoryCheckpointer>()),
+          agent(agent_tree(with_store(std::move(given), own_store.get()))),
+          options(agent.options) {
         if (options.model == nullptr) throw ConfigError("an agent needs a model");
-        if (!durable) {
-            refuse_asking_guards(options);
-            own_store = std::make_unique<MemoryCheckpointer>();
-            options.checkpointer = own_store.get();
-        }
+        if (!durable) refuse_asking_guards(agent);
         if (options.thread_id.empty()) options.thread_id = new_thread_id(random());
-        gate = std::make_unique<Gate>(gate_options(options));
+        gate = std::make_unique<Gate>(gate_options(agent, options.thread_id));
         if (!options.settings.empty()) gate->configure(options.settings);
     }
 
@@ -102,11 +102,39 @@ public:
     const Clock& clock() const { return options.clock != nullptr ? *options.clock : system_clock(); }
     Approvals approvals() { return Approvals(*options.checkpointer, clock(), random()); }
 
-    Run failed(Failure failure) const {
-        return {.status = RunStatus::failed,
-                .thread = options.thread_id,
-                .interrupts = gate->open(),
-                .failure = std::move(failure)};
+    Run failed(Failure failure) {
+        return with_open_below({.status = RunStatus::failed,
+                                .thread = options.thread_id,
+                                .interrupts = gate->open(),
+                                .failure = std::move(failure)});
+    }
+
+    // Open approvals of all threads that work for this one.
+    Result<std::vector<Approval>> open_below() {
+        std::vector<Approval> below;
+        if (agent.below.empty()) return below;
+        for (std::int64_t after = 0;;) {
+            auto page = approvals().pending(options.thread_id, after, page_of_open);
+            if (!page) return page;
+            const bool last = page->size() < page_of_open;
+            if (!last) after = page->back().number;
+            std::erase_if(*page, [&](const Approval& approval) { return approval.thread == options.thread_id; });
+            std::ranges::move(*page, std::back_inserter(below));
+            if (last) return below;
+        }
+    }
+
+    Run with_open_below(Run run) {
+        // A run that is done has ended all that worked for it.
+        if (run.status == RunStatus::done) return run;
+        auto below = open_below();
+        if (below) {
+            std::ranges::move(*below, std::back_inserter(run.interrupts));
+        } else if (!run.failure) {
+            run.status = RunStatus::failed;
+            run.failure = below.failure();
+        }
+        return run;
     }
 
     // A thread that is there, read anew: `answer` gives the answers and goes on.
@@ -138,8 +166,16 @@ public:
                 known.emplace_back(std::move(*refused));
                 continue;
             }
+            auto& good = std::get<GivenAnswer>(*read);
+            if (good.approval.thread != options.thread_id) {
+                // Recorded here and now; its thread goes on when this one does.
+                auto result = approvals().answer(good.approval.id, good.decision, reviewer, options.thread_id);
+                if (!result) return failed(result.failure());
+                known.emplace_back(std::move(result).value());
+                continue;
+            }
             known.emplace_back();
-            given.push_back(std::get<GivenAnswer>(std::move(*read)));
+            given.push_back(std::move(good));
         }
         std::vector<AnswerResult> came;
         auto taken = gate->resume(given, reviewer, came);
@@ -152,7 +188,7 @@ public:
     }
 
     // Of a whole answer that does not count.
-    Run refused(Refusal refusal, std::string message, std::vector<AnswerResult>& came_of) const {
+    Run refused(Refusal refusal, std::string message, std::vector<AnswerResult>& came_of) {
         came_of.push_back({.status = AnswerResult::Status::refused, .message = message, .refusal = refusal});
         return failed({FailureKind::refused, std::move(message)});
     }
@@ -171,6 +207,13 @@ public:
     // table takes them for Assent's own guards. Which it is must not depend on what is open at the moment: a list
     // that comes late would decide about other calls than its writer saw.
     Run resume_list(const DecisionList& decisions, std::vector<AnswerResult>& came_of, const std::stop_token& stop) {
+        const auto below = open_below();
+        if (!below) return failed(below.failure());
+        if (!below->empty()) {
+            auto message = ambiguous_list(*below);
+            came_of.push_back({.status = AnswerResult::Status::ambiguous, .message = message});
+            return failed({FailureKind::ambiguous, std::move(message)});
+        }
         auto open = gate->open();
         const auto style = has_table(options) ? Style::table : Style::assent;
         std::erase_if(open, [&](const Approval& approval) {
@@ -220,19 +263,41 @@ public:
                 told = {};
                 break;
             case PromptTaken::queued:
-                return {.status = RunStatus::waiting, .thread = options.thread_id, .interrupts = gate->open()};
+                return with_open_below(
+                    {.status = RunStatus::waiting, .thread = options.thread_id, .interrupts = gate->open()});
             case PromptTaken::repeated:
                 if (auto held = gate->resume(); !held) return failed(held.failure());
         }
         return go(stop);
     }
 
-    Run go(const std::stop_token& stop) { return RunLoop(options, *gate, told, stop).go(); }
+    Run go(const std::stop_token& stop) {
+        RunLimits limits(options.turns_max, options.calls_max);
+        if (auto used = limits.add_used(options, *gate); !used) return stays(used.failure());
+        return with_open_below(RunLoop(agent, *gate, told, limits, stop).go());
+    }
 
-    AgentOptions options;
+    // An abort that did not come through to all that worked for the thread left them open.
+    Result<void> end_aborted_children() {
+        if (agent.below.empty()) return {};
+        if (auto known = gate->load(); !known) return known.failure();
+        if (!gate->aborted()) return {};
+        auto ended = abort_below(*options.checkpointer, clock(), random(), options.thread_id, gate->turns(),
+                                 {.reason = "the thread that it works for was aborted", .by = reviewer.name});
+        if (!ended) return ended.failure();
+        return {};
+    }
+
+    static AgentOptions with_store(AgentOptions options, Checkpointer* own) {
+        if (own != nullptr) options.checkpointer = own;
+        return options;
+    }
+
     bool durable;
     bool thread_known = false;
     std::unique_ptr<MemoryCheckpointer> own_store;
+    AgentNode agent;
+    AgentOptions& options;  // the root's
     std::unique_ptr<Gate> gate;
     Told told;
     Reviewer reviewer{.name = "library"};
@@ -247,6 +312,7 @@ Run Agent::prompt(const std::string& text, const std::stop_token& stop) {
 }
 
 Run Agent::prompt(const Prompt& prompt, const std::stop_token& stop) {
+    if (auto ended = impl_->end_aborted_children(); !ended) return impl_->failed(ended.failure());
     auto taken = impl_->gate->prompt(prompt, impl_->reviewer.name);
     if (!taken) return impl_->failed(taken.failure());
     impl_->thread_known = true;

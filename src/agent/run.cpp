@@ -27,8 +27,19 @@ bool same_call(const CallReport& a, const CallReport& b) {
 
 }  // namespace
 
-RunLoop::RunLoop(const AgentOptions& options, Gate& gate, Told& told, std::stop_token stop)
-    : options_(options), gate_(gate), told_(told), stop_(std::move(stop)) {}
+RunLoop::RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop)
+    : options_(agent.options),
+      gate_(gate),
+      told_(told),
+      limits_(limits),
+      stop_(std::move(stop)),
+      children_(
+          agent, gate, told, limits, tools_stop_.get_token(),
+          [this] {
+              const std::lock_guard lock(mutex_);
+              ++bodies_;
+          },
+          [this](Children::Child& child) { rested(child); }) {}
 
 RunLoop::~RunLoop() {
     tools_stop_.request_stop();
@@ -55,11 +66,15 @@ Run RunLoop::go() {
             case GateStep::start:
                 step = start_ready();
                 break;
-            case GateStep::wait:
-                if (running_ == 0) return at_rest(RunStatus::waiting);
-                step = wait_for_tools();
+            case GateStep::wait: {
+                const auto moved = wait();
+                if (moved && !*moved) return at_rest(RunStatus::waiting);
+                if (!moved) step = moved.failure();
                 break;
+            }
             case GateStep::done:
+                // After an abort children may still be coming to rest.
+                if (auto drained = drain(); !drained) return ended(RunStatus::failed, drained.failure());
                 return at_rest(gate_.aborted() ? RunStatus::aborted : RunStatus::done);
         }
         if (step) continue;
@@ -74,13 +89,14 @@ Run RunLoop::go() {
 }
 
 Result<void> RunLoop::call_model() {
-    if (gate_.run_turns() >= options_.turns_max) {
+    if (!limits_.take_turn()) {
         return Failure{FailureKind::refused, "the run reached its limit of " + std::to_string(options_.turns_max) +
                                                  " model turns; raise the limit and resume to go on"};
     }
     auto turn = ask_model();
+    if (!turn) limits_.give_back_turn();
     if (!turn) return turn.failure();
-    if (gate_.run_calls() + static_cast<int>(turn->calls.size()) > options_.calls_max) {
+    if (!limits_.take_calls(static_cast<int>(turn->calls.size()))) {
         const auto limit = "the limit of " + std::to_string(options_.calls_max) + " tool calls per run is reached";
         auto stored = gate_.refuse_proposed(*turn, "Error: this call did not run: " + limit);
         if (!stored) return stored;
@@ -154,20 +170,47 @@ void RunLoop::ended(Outcome outcome) {
     changed_.notify_all();
 }
 
+void RunLoop::rested(Children::Child& child) {
+    const std::lock_guard lock(mutex_);
+    rested_.push_back(&child);
+    --bodies_;
+    changed_.notify_all();
+}
+
+// True once something has moved, false if only people are waited for.
+Result<bool> RunLoop::wait() {
+    if (auto looked = children_.look(); !looked) return looked.failure();
+    if (gate_.next() != GateStep::wait) return true;
+    if (running_ == 0 && children_.running() == 0) {
+        if (!children_.failure()) return false;
+        // A child also fails because this thread was aborted.
+        if (auto read = gate_.refresh(); !read) return read.failure();
+        if (gate_.next() != GateStep::wait) return true;
+        return *children_.failure();
+    }
+    if (auto waited = wait_for_tools(); !waited) return waited.failure();
+    return true;
+}
+
 Result<void> RunLoop::wait_for_tools() {
     std::vector<Outcome> ended;
+    std::vector<Children::Child*> rested;
     {
         std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, look_interval, [this] { return !outcomes_.empty(); });
+        changed_.wait_for(lock, look_interval, [this] { return !outcomes_.empty() || !rested_.empty(); });
         ended.assign(outcomes_.begin(), outcomes_.end());
         outcomes_.clear();
+        rested.swap(rested_);
     }
     running_ -= static_cast<int>(ended.size());
     Result<void> all;
     for (const auto& outcome : ended) {
         if (auto stored = record(outcome); !stored) all = stored;
     }
-    if (!all || !ended.empty()) return all;
+    for (auto* child : rested) {
+        if (auto settled = children_.settle(*child); !settled) all = settled;
+    }
+    if (!all || !ended.empty() || !rested.empty()) return all;
     // Others may have answered or aborted meanwhile.
     if (auto read = gate_.refresh(); !read) return read;
     if (gate_.aborted()) tools_stop_.request_stop();
@@ -188,7 +231,7 @@ Result<void> RunLoop::record(const Outcome& outcome) {
 Result<void> RunLoop::drain() {
     tools_stop_.request_stop();
     Result<void> all;
-    while (running_ > 0) {
+    while (running_ > 0 || children_.running() > 0) {
         if (auto step = wait_for_tools(); !step) all = step;
     }
     tell_ended_calls();
@@ -215,7 +258,7 @@ Run RunLoop::interrupted() {
 Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
     tell_ended_calls();
     Run run{.status = status,
-            .thread = options_.thread_id,
+            .thread = gate_.thread_id(),
             .interrupts = gate_.open(),
             .calls = told_.ended,
             .failure = std::move(failure)};
@@ -228,8 +271,16 @@ Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
     return run;
 }
 
-void RunLoop::tell(const AgentEvent& event) const {
+Seen RunLoop::seen() const {
+    Seen seen;
+    seen.add(gate_);
+    children_.add_seen(seen);
+    return seen;
+}
+
+void RunLoop::tell(AgentEvent event) const {
     if (!options_.listener) return;
+    event.thread = gate_.thread_id();
     try {
         options_.listener(event);
     } catch (const abi::__forced_unwind&) {

@@ -1,7 +1,7 @@
 // The run loop: asks the gate what is next, does it, and asks again.
 #pragma once
 
-#include <assent/agent.hpp>
+#include "agent/children.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -10,47 +10,48 @@
 
 namespace assent {
 
-/// What the listener was told since the last prompt; kept by the agent from one resume to the next.
-struct Told {
-    std::vector<CallReport> ended;
-    std::vector<std::string> questions;
-};
-
 class RunLoop {
 public:
-    RunLoop(const AgentOptions& options, Gate& gate, Told& told, std::stop_token stop);
+    RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop);
     ~RunLoop();
 
     /// Goes on until the end of the prompt, a failure, or until only people are waited for. All tools
-    /// that were started have ended and are recorded when it returns.
+    /// that were started have ended and are recorded when it returns, and no child runs.
     Run go();
+    /// After `go`: the thread and those below it as they are.
+    [[nodiscard]] Seen seen() const;
 
 private:
     [[nodiscard]] Result<void> call_model();
     [[nodiscard]] Result<ModelTurn> ask_model();
     [[nodiscard]] Result<void> start_ready();
+    [[nodiscard]] Result<bool> wait();
     [[nodiscard]] Result<void> wait_for_tools();
     [[nodiscard]] Result<void> record(const Outcome& outcome);
     [[nodiscard]] Result<void> drain();
     void ended(Outcome outcome);
+    void rested(Children::Child& child);
     [[nodiscard]] Run at_rest(RunStatus status);
     [[nodiscard]] Run ended(RunStatus status, std::optional<Failure> failure = {});
     [[nodiscard]] Run interrupted();
-    void tell(const AgentEvent& event) const;
+    void tell(AgentEvent event) const;
     void tell_ended_calls();
     void tell_new_questions();
 
     const AgentOptions& options_;
     Gate& gate_;
     Told& told_;
+    RunLimits& limits_;
     std::stop_token stop_;
     std::stop_source tools_stop_;
 
     std::mutex mutex_;
     std::condition_variable_any changed_;
-    std::deque<Outcome> outcomes_;  // of tools that have ended and are not recorded yet
-    int bodies_ = 0;                // threads that still run something of this loop
-    int running_ = 0;
+    std::deque<Outcome> outcomes_;          // of tools that have ended and are not recorded yet
+    std::vector<Children::Child*> rested_;  // children that have come to rest and are not settled yet
+    int bodies_ = 0;                        // threads that still run something of this loop
+    int running_ = 0;                       // tools
+    Children children_;
 };
 
 }  // namespace assent

@@ -27,7 +27,7 @@ JsonObject approval_json(const Approval& approval) {
     json.text("id", approval.id)
         .text("kind", to_string(approval.kind))
         .text("thread", approval.thread)
-        .raw("parent", "[]");
+        .raw("parent", json_texts(approval.parent));
     json.number("turn", approval.turn).number("position", approval.position).text("tool", approval.tool);
     if (approval.tool_call_id) {
         json.text("tool_call_id", *approval.tool_call_id);
@@ -79,6 +79,7 @@ JsonObject call_json(const CallReport& call) {
     json.text_or_null("outcome", call.outcome ? to_string(*call.outcome) : std::string_view());
     json.boolean("not_run", not_run(call)).boolean("edited", call.edited).boolean("is_error", call.is_error);
     if (!call.denied_by.empty()) json.text("denied_by", call.denied_by);
+    if (!call.child.empty()) json.text("child", call.child);
     const auto arguments = Arguments::parse(call.arguments);
     if (arguments) {
         json.raw("arguments", call.arguments);

@@ -220,6 +220,7 @@ void show_head(Page& page, const Approval& approval, const ViewOptions& options)
     page.line(terminal.styled(
         Style::bold, (unknown ? "Unknown outcome " : "Approval ") + approval.id + "  " + one_line(approval.tool)));
     page.fact("thread", approval.thread);
+    if (!approval.parent.empty()) page.fact("works for", approval.parent.front());
     page.fact("call", std::to_string(approval.position + 1) + " of turn " + std::to_string(approval.turn) +
                           (options.full && approval.tool_call_id ? ", id " + *approval.tool_call_id : ""));
     page.fact("guard",

@@ -65,7 +65,7 @@ public:
         const auto found = tellers().find(entry.event);
         auto text = found == tellers().end() ? entry.event : (this->*found->second)(fields);
         // What these say of their calls is how they ended.
-        if (entry.event == "finished" || entry.event == "late_finished" || entry.event == "refused") return text;
+        if (entry.event.ends_with("finished") || entry.event == "refused") return text;
         for (const auto& call : entry.calls) {
             text += "; " + short_words(call.tool) + " " + std::string(to_string(call.outcome));
         }
@@ -90,6 +90,8 @@ private:
                                                      {"finished", &Teller::finished},
                                                      {"doubted", &Teller::doubted},
                                                      {"late_finished", &Teller::late_finished},
+                                                     {"delegated", &Teller::delegated},
+                                                     {"child_finished", &Teller::child_finished},
                                                      {"resolved", &Teller::resolved},
                                                      {"withdrawn", &Teller::withdrawn},
                                                      {"timed_out", &Teller::timed_out},
@@ -207,6 +209,16 @@ private:
     }
     std::string late_finished(const Fields& fields) {
         return "finished late " + fields.text("outcome") + " " + attempt_words(fields);
+    }
+    std::string delegated(const Fields& fields) {
+        const auto call = call_words(fields.node("call"));
+        attempts_[fields.text("child")] = call;
+        return "delegated " + call + " to thread " + fields.words("child");
+    }
+    std::string child_finished(const Fields& fields) {
+        const auto found = attempts_.find(fields.text("child"));
+        return "finished " + fields.text("outcome") + " " + (found == attempts_.end() ? "a call" : found->second) +
+               " by thread " + fields.words("child");
     }
     std::string resolved(const Fields& fields) {
         return "resolved " + approval_words(fields) + " " + fields.text("how") + " by " + person(fields) +

@@ -3,6 +3,7 @@
 #include "base/base32.hpp"
 #include "gate/session.hpp"
 #include "journal/encoding.hpp"
+#include "journal/lineage.hpp"
 
 #include <algorithm>
 #include <set>
@@ -24,6 +25,7 @@ Result<Approval> open_one(const OpenApproval& row) {
     approval->number = row.number;
     approval->asked_at = row.asked_at;
     approval->thread = row.thread_id;
+    approval->parent = journal::ancestors_of(row.thread_id);
     Digest digest{};
     const auto raw = unhex(row.digest);
     std::copy_n(raw.begin(), std::min(raw.size(), digest.size()), digest.begin());
@@ -86,8 +88,9 @@ Result<Approval> Approvals::find(const std::string& id, const std::string& threa
             auto approval = (*place)->open ? open_one(*(*place)->open)
                                            : decided_one(checkpointer_, (*place)->thread_id, read->number);
             if (!approval) return approval;
-            const bool same = approval->id.ends_with(read->check) && (thread.empty() || thread == approval->thread);
-            if (same) return approval;
+            const bool of_thread = thread.empty() || thread == approval->thread ||
+                                   journal::call_behind(approval->thread, thread).has_value();
+            if (of_thread && approval->id.ends_with(read->check)) return approval;
         }
     }
     // An approval without an interrupt id is not meant by an empty one.
@@ -135,31 +138,6 @@ Result<std::string> Approvals::settings(const std::string& thread) {
     if (!known) return known.failure();
     if (!*known) return Failure{FailureKind::unknown_thread, "no thread is called " + thread};
     return session.state().configured.settings;
-}
-
-Result<AbortResult> Approvals::abort(const std::string& thread, const std::string& reason, const std::string& by) {
-    ThreadSession session(checkpointer_, thread, clock_, random_);
-    while (true) {
-        auto known = session.refresh();
-        if (!known) return known.failure();
-        if (!*known) return Failure{FailureKind::unknown_thread, "no thread is called " + thread};
-        const auto& state = session.state();
-        AbortResult result{.status = state.status};
-        if (!state.running && state.status != ThreadStatus::failed) return result;
-        Change change{
-            .events = {journal::Aborted{.reason = reason, .by = by}}, .lease = LeaseUse::none, .closes_thread = true};
-        auto appended = session.append(std::move(change));
-        if (!appended) return appended.failure();
-        if (appended->status == AppendStatus::conflict) continue;
-        if (appended->status != AppendStatus::done) {
-            return Failure{FailureKind::database, "the store refused the abort; try again"};
-        }
-        result.aborted = true;
-        result.status = ThreadStatus::aborted;
-        for (const auto& call : session.state().calls)
-            result.running += call.stage == journal::CallStage::claimed ? 1 : 0;
-        return result;
-    }
 }
 
 }  // namespace assent

@@ -5,6 +5,7 @@
 #include "gate/gate_impl.hpp"
 #include "gate/permit_state.hpp"
 #include "gate/process.hpp"
+#include "journal/lineage.hpp"
 
 #include <algorithm>
 #include <set>
@@ -22,6 +23,11 @@ Gate::Gate(GateOptions options) {
     if (options.checkpointer == nullptr) throw ConfigError("a gate needs a checkpointer");
     if (options.thread_id.empty()) throw ConfigError("a gate needs a thread id");
     if (!valid_utf8(options.thread_id)) throw ConfigError("a thread id must be valid utf-8");
+    if (child_of(options.thread_id).has_value() != options.child) {
+        throw ConfigError(options.child ? "a child thread needs an id that ends in /TURN.POSITION"
+                                        : "a thread id that ends in /TURN.POSITION belongs to a sub-agent; go on with "
+                                          "the thread that it works for, or choose another id");
+    }
     impl_ = std::make_unique<Impl>(std::move(options));
 }
 
@@ -286,6 +292,7 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
 // Claims what is ready in `state`; what was approved but cannot be used any more is judged again instead.
 void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const {
     if (held_back(state)) return;
+    std::vector<Event> delegations;
     for (const auto& call : state.calls) {
         if (call.stage != CallStage::ready) continue;
         const auto voided = void_approvals(session.id(), call, session.now());
@@ -298,13 +305,21 @@ void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vecto
             add_ruling(again, change.events, change);
             continue;
         }
+        if (judge.delegates(call.tool)) {
+            delegations.emplace_back(Delegated{.call = call.ref, .child = child_id(session.id(), call.ref)});
+            continue;
+        }
         starts.push_back(
             {.call = call.ref, .attempt = new_attempt_id(random), .arguments_sha256 = hex(sha256(call.arguments))});
     }
     // One that is asked again holds back the others.
     const bool asks_again = std::any_of(change.events.begin(), change.events.end(),
                                         [](const Event& event) { return std::holds_alternative<Asked>(event); });
-    if (options.hold_batch && asks_again) starts.clear();
+    if (options.hold_batch && asks_again) {
+        starts.clear();
+        delegations.clear();
+    }
+    change.events.insert(change.events.end(), delegations.begin(), delegations.end());
     if (!starts.empty()) change.events.emplace_back(Claimed{.starts = starts, .process = this_process()});
 }
 
@@ -350,7 +365,7 @@ Result<void> Gate::finish(const Outcome& outcome) {
     auto stored = impl_->append([&](const ThreadState& state) {
         Change change{.lease = LeaseUse::none};
         const auto* call = state.find_attempt(outcome.attempt);
-        if (call == nullptr) return change;
+        if (call == nullptr || call->stage == CallStage::delegated) return change;
         tool = call->tool;
         const bool newest = call->attempts.back().id == outcome.attempt && call->attempts.back().open;
         if (!newest) {
@@ -373,6 +388,27 @@ Result<void> Gate::finish(const Outcome& outcome) {
     if (!stored) return stored;
     impl_->results.erase(outcome.attempt);
     if (tool) impl_->judge.drop_receipt(*tool, outcome.attempt);
+    return stored;
+}
+
+Result<void> Gate::join(const std::string& child, const ChildEnd& end) {
+    const std::lock_guard lock(impl_->mutex);
+    const auto& result = impl_->hooked({.attempt = child,
+                                        .kind = end.outcome,
+                                        .result = {.text = end.text, .is_error = end.outcome != OutcomeKind::done},
+                                        .started = end.outcome != OutcomeKind::cancelled});
+    auto stored = impl_->append([&](const ThreadState& state) {
+        Change change{.lease = LeaseUse::none};
+        const auto* call = state.find_attempt(child);
+        if (call == nullptr || call->stage != CallStage::delegated) return change;
+        change.events.emplace_back(ChildFinished{.child = child,
+                                                 .outcome = end.outcome,
+                                                 .result = result,
+                                                 .turns_used = end.turns,
+                                                 .calls_used = end.calls});
+        return change;
+    });
+    if (stored) impl_->results.erase(child);
     return stored;
 }
 
@@ -438,6 +474,23 @@ std::vector<Approval> Gate::Impl::open() const {
     return open;
 }
 
+std::vector<Delegation> Gate::delegated() const {
+    std::vector<Delegation> open;
+    for (const auto& call : impl_->session.state().calls) {
+        if (call.stage == CallStage::delegated) open.push_back({.child = child_of(call), .arguments = call.arguments});
+    }
+    return open;
+}
+
+std::optional<ChildEnd> Gate::end() const {
+    return end_of(impl_->session.state());
+}
+const std::string& Gate::thread_id() const noexcept {
+    return impl_->session.id();
+}
+std::int64_t Gate::seq() const noexcept {
+    return impl_->session.state().seq;
+}
 ThreadStatus Gate::status() const noexcept {
     return impl_->session.state().status;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/display.hpp"
+#include "gate/abort.hpp"
 #include "gate/answering.hpp"
 #include "gate/inherited.hpp"
 #include "gate/judge.hpp"
@@ -56,6 +57,9 @@ public:
                     return fenced_failure(session.id());
                 case AppendStatus::leased:
                     return leased_failure(session.id(), result->leased_by);
+                case AppendStatus::stopped:
+                    if (auto ended = end_with_ancestor(); !ended) return ended;
+                    break;
                 case AppendStatus::unknown_thread:
                     return Failure{FailureKind::unknown_thread, "no thread is called " + session.id()};
                 case AppendStatus::uncertain:
@@ -65,6 +69,17 @@ public:
             if (auto read = session.refresh(); !read) return read.failure();
         }
         return Failure{FailureKind::database, "the store refused the same change too often; try again"};
+    }
+
+    // A thread above was aborted, so nothing of this one may start any more.
+    Result<void> end_with_ancestor() {
+        if (session.state().seq == 0) {
+            return Failure{FailureKind::refused,
+                           "thread " + session.id() + " was not made: the thread that it would work for was aborted"};
+        }
+        auto ended = abort_thread(session, {.reason = "the thread that it works for was aborted", .by = "assent"});
+        if (!ended) return ended.failure();
+        return {};
     }
 
     // What is next depends on the latest turn alone.
@@ -87,7 +102,8 @@ public:
     LeaseUse lease_in(const journal::ThreadState& after) const {
         const auto step = journal::next(after, options.hold_batch);
         const auto* wait = std::get_if<journal::Wait>(&step);
-        const bool idle = std::holds_alternative<journal::Done>(step) || (wait != nullptr && wait->running == 0);
+        const bool idle = std::holds_alternative<journal::Done>(step) ||
+                          (wait != nullptr && wait->running == 0 && wait->children == 0);
         return idle ? LeaseUse::give_back : LeaseUse::keep;
     }
 

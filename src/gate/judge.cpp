@@ -75,11 +75,7 @@ Judgement judge_safely(Guard& guard, const std::string& name, const GuardedCall&
 
 }  // namespace
 
-Judge::Judge(const GateOptions& options)
-    : middleware_(options.middleware),
-      owned_guards_(options.guards),
-      limits_(options.json_limits),
-      use_by_ms_(options.use_by_ms) {
+Judge::Judge(const GateOptions& options) : limits_(options.json_limits), use_by_ms_(options.use_by_ms) {
     for (const auto& tool : options.tools) {
         if (tool == nullptr) throw ConfigError("a tool of the agent is null");
         const auto& schema = tool->spec().schema;
@@ -94,13 +90,20 @@ Judge::Judge(const GateOptions& options)
             }
         }
     }
-    for (const auto& middleware : middleware_) {
+    for (const auto& guard : options.inherited) inherit(guard);
+    inherited_ = guards_.size();
+    for (const auto& middleware : options.middleware) {
         if (middleware == nullptr) throw ConfigError("a middleware of the agent is null");
-        if (auto* guard = dynamic_cast<Guard*>(middleware.get())) add_guard(guard);
+        auto* guard = dynamic_cast<Guard*>(middleware.get());
+        if (guard != nullptr && is_inherited(guard)) continue;
+        middleware_.push_back(middleware);
+        if (guard != nullptr) add_guard(guard, options.tools_below);
     }
-    for (const auto& guard : owned_guards_) {
+    for (const auto& guard : options.guards) {
         if (guard == nullptr) throw ConfigError("a guard of the agent is null");
-        add_guard(guard.get());
+        if (is_inherited(guard.get())) continue;
+        owned_guards_.push_back(guard);
+        add_guard(guard.get(), options.tools_below);
     }
     refuse_unguarded_commands();
 }
@@ -123,18 +126,37 @@ void Judge::refuse_unguarded_commands() const {
     }
 }
 
-void Judge::add_guard(Guard* guard) {
-    const auto taken = [this](const std::string& name) {
-        return std::any_of(guards_.begin(), guards_.end(), [&](const Named& known) { return known.name == name; });
-    };
+// The agents above have checked it. What it does after a call it does here too.
+void Judge::inherit(const std::shared_ptr<Guard>& guard) {
     auto name = guard->name();
-    // Several lists of rules need no names of their own: they are told apart by their order.
-    if (name == ToolInterruptMiddleware::default_name && dynamic_cast<ToolInterruptMiddleware*>(guard) != nullptr) {
-        for (int i = 2; taken(name); ++i) name = guard->name() + "-" + std::to_string(i);
-    }
-    if (taken(name)) throw ConfigError("two guards are called " + name + "; give each a name of its own");
+    for (int i = 2; is_taken(name); ++i) name = guard->name() + "-" + std::to_string(i);
+    guards_.push_back({guard.get(), std::move(name)});
+    owned_guards_.push_back(guard);
+    if (auto middleware = std::dynamic_pointer_cast<Middleware>(guard)) middleware_.push_back(std::move(middleware));
+}
+
+// One that is given to an agent and to its sub-agent judges once.
+bool Judge::is_inherited(const Guard* guard) const {
+    const auto above = guards_.begin() + static_cast<std::ptrdiff_t>(inherited_);
+    return std::any_of(guards_.begin(), above, [&](const Named& known) { return known.guard == guard; });
+}
+
+bool Judge::is_taken(const std::string& name) const {
+    return std::any_of(guards_.begin(), guards_.end(), [&](const Named& known) { return known.name == name; });
+}
+
+void Judge::add_guard(Guard* guard, const std::vector<std::string>& tools_below) {
+    const auto above = guards_.begin() + static_cast<std::ptrdiff_t>(inherited_);
+    auto name = guard->name();
+    // Several lists of rules need no names of their own: they are told apart by their order. So are a guard of
+    // this agent and one of an agent above, which do not know of each other.
+    const bool numbered =
+        (name == ToolInterruptMiddleware::default_name && dynamic_cast<ToolInterruptMiddleware*>(guard) != nullptr) ||
+        std::any_of(guards_.begin(), above, [&](const Named& known) { return known.name == name; });
+    for (int i = 2; numbered && is_taken(name); ++i) name = guard->name() + "-" + std::to_string(i);
+    if (is_taken(name)) throw ConfigError("two guards are called " + name + "; give each a name of its own");
     for (const auto& tool : guard->tools_named()) {
-        if (!tools_.contains(tool))
+        if (!tools_.contains(tool) && std::ranges::find(tools_below, tool) == tools_below.end())
             throw ConfigError("the guard " + name + " names the tool " + tool + ", which does not exist");
     }
     guards_.push_back({guard, std::move(name)});
@@ -254,10 +276,9 @@ ToolResult Judge::after(const journal::Call& call, ToolResult result) const {
     const auto arguments = Arguments::parse(call.arguments, limits_);
     if (!arguments) return result;
     auto context = context_of(call, tool.get(), *arguments);
-    const auto edit = std::find_if(call.approvals.rbegin(), call.approvals.rend(),
-                                   [](const journal::Ask& ask) { return ask.state == ApprovalState::edited; });
-    if (edit != call.approvals.rend()) context.edited_by = edit->asked.guard;
     for (auto at = middleware_.rbegin(); at != middleware_.rend(); ++at) {
+        const auto edited_by = this->edited_by(call, **at);
+        context.edited_by = edited_by;
         try {
             if (auto changed = (*at)->after_tool(context, result)) result = std::move(*changed);
         } catch (const abi::__forced_unwind&) {
@@ -270,6 +291,26 @@ ToolResult Judge::after(const journal::Call& call, ToolResult result) const {
         }
     }
     return result;
+}
+
+// The guard whose approval was answered with an edit, as `middleware` knows it: a guard that was numbered
+// knows itself by its own name, and no other guard by that.
+std::string Judge::edited_by(const journal::Call& call, const Middleware& middleware) const {
+    const auto edit = std::find_if(call.approvals.rbegin(), call.approvals.rend(),
+                                   [](const journal::Ask& ask) { return ask.state == ApprovalState::edited; });
+    if (edit == call.approvals.rend()) return {};
+    const auto& name = edit->asked.guard;
+    const auto* guard = dynamic_cast<const Guard*>(&middleware);
+    const auto own =
+        std::find_if(guards_.begin(), guards_.end(), [&](const Named& known) { return known.guard == guard; });
+    if (guard == nullptr || own == guards_.end()) return name;
+    if (own->name == name) return guard->name();
+    return name == guard->name() ? std::string() : name;
+}
+
+bool Judge::delegates(std::string_view name) const {
+    const auto tool = this->tool(name);
+    return tool != nullptr && tool->spec().delegates;
 }
 
 std::shared_ptr<Tool> Judge::tool(std::string_view name) const {

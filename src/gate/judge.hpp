@@ -38,6 +38,8 @@ public:
     /// Runs `after_tool` of all middleware, last first.
     [[nodiscard]] ToolResult after(const journal::Call& call, ToolResult result) const;
     [[nodiscard]] std::shared_ptr<Tool> tool(std::string_view name) const;
+    /// Whether calls of this tool are done by a child thread.
+    [[nodiscard]] bool delegates(std::string_view tool) const;
     /// What the tool of a call still knows of its newest start. May wait, see Tool::receipt.
     [[nodiscard]] Receipt receipt(const journal::Call& call) const;
     /// Lets the tool drop the receipt of a start whose end is on record.
@@ -52,8 +54,12 @@ private:
         Guard* guard;
         std::string name;
     };
-    void add_guard(Guard* guard);
+    void inherit(const std::shared_ptr<Guard>& guard);
+    void add_guard(Guard* guard, const std::vector<std::string>& tools_below);
     void refuse_unguarded_commands() const;
+    [[nodiscard]] bool is_inherited(const Guard* guard) const;
+    [[nodiscard]] bool is_taken(const std::string& name) const;
+    [[nodiscard]] std::string edited_by(const journal::Call& call, const Middleware& middleware) const;
     [[nodiscard]] Result<Arguments> checked(const Tool& tool, std::string text) const;
 
     struct KnownTool {
@@ -64,6 +70,7 @@ private:
     std::map<std::string, KnownTool, std::less<>> tools_;
     std::vector<std::shared_ptr<Middleware>> middleware_;
     std::vector<Named> guards_;
+    std::size_t inherited_ = 0;  // of guards_, the first ones
     std::vector<std::shared_ptr<Guard>> owned_guards_;
     JsonLimits limits_;
     std::optional<std::int64_t> use_by_ms_;

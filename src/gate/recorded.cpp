@@ -73,6 +73,20 @@ std::string new_attempt_id(Random& random) {
     return hex(raw);
 }
 
+std::optional<ChildEnd> end_of(const journal::ThreadState& state) {
+    ChildEnd end{.turns = state.run_turns, .calls = state.run_calls};
+    if (state.seq > 0 && !state.running) {
+        end.outcome = state.aborted ? OutcomeKind::cancelled : OutcomeKind::done;
+        end.text = state.aborted ? journal::aborted_text(state.aborted->reason) : state.last_text;
+        return end;
+    }
+    // Asked again it would most likely fail again; who delegated the call can do something else.
+    const bool failed = state.status == ThreadStatus::failed && state.finished.has_value();
+    if (!failed || state.finished->failure_kind != to_string(FailureKind::model)) return std::nullopt;
+    end.text = "The sub-agent failed: " + state.finished->message + ". What it had done before stays done.";
+    return end;
+}
+
 CallReport report_of(const Call& call) {
     CallReport report{.turn = call.ref.turn,
                       .position = call.ref.position,
@@ -81,8 +95,10 @@ CallReport report_of(const Call& call) {
                       .arguments = call.arguments.empty() ? call.proposed.arguments : call.arguments,
                       .ran = call.ran,
                       .running = call.stage == CallStage::claimed,
-                      .waiting = call.stage == CallStage::asked || call.stage == CallStage::unknown,
-                      .edited = call.edited};
+                      .waiting = call.stage == CallStage::asked || call.stage == CallStage::unknown ||
+                                 call.stage == CallStage::delegated,
+                      .edited = call.edited,
+                      .child = journal::child_of(call)};
     if (call.stage == CallStage::ended) {
         report.outcome = call.outcome;
         report.text = call.result.text;

@@ -5,6 +5,7 @@
 
 #include <assent/gate.hpp>
 
+#include <optional>
 #include <string>
 
 namespace assent {
@@ -28,6 +29,9 @@ inline constexpr std::size_t result_text_max = std::size_t{1024} * 1024;
 [[nodiscard]] journal::TimedOut timed_out(std::int64_t number, const std::string& tool);
 
 [[nodiscard]] std::string new_attempt_id(Random& random);
+
+/// How a thread has ended that does a call of another; nothing while it can go on.
+[[nodiscard]] std::optional<ChildEnd> end_of(const journal::ThreadState& state);
 
 [[nodiscard]] CallReport report_of(const journal::Call& call);
 

@@ -4,6 +4,7 @@
 #include "base/sha256.hpp"
 #include "base/test_point.hpp"
 #include "journal/encoding.hpp"
+#include "journal/lineage.hpp"
 
 #include <algorithm>
 
@@ -72,7 +73,11 @@ std::string beginning(const std::string& text, std::size_t bytes_max) {
 }  // namespace
 
 ThreadSession::ThreadSession(Checkpointer& store, std::string thread_id, const Clock& clock, Random& random)
-    : store_(store), thread_id_(std::move(thread_id)), clock_(clock), random_(random) {}
+    : store_(store),
+      thread_id_(std::move(thread_id)),
+      ancestors_(journal::ancestors_of(thread_id_)),
+      clock_(clock),
+      random_(random) {}
 
 Result<bool> ThreadSession::refresh() {
     // Threads are never removed: one that was read before is there, and one look tells whether it has new rows.
@@ -140,6 +145,8 @@ Result<AppendResult> ThreadSession::append(Change change) {
                   .closes_thread = change.closes_thread,
                   .schemas = std::move(change.schemas)};
     if (change.expects_seq) append.expected_seq = state_.seq;
+    // Whatever a runner does to go on. What records or settles (outcomes, answers, aborts) is not stopped.
+    if (change.lease != LeaseUse::none && !state_.aborted) append.ancestors = ancestors_;
     random_.fill(append.command);
     auto events = std::move(change.events);
     if (!events.empty()) {
@@ -256,6 +263,7 @@ Approval approval_of(const std::string& thread_id, const journal::Call& call, co
     Approval approval{.number = asked.number,
                       .kind = asked.kind,
                       .thread = thread_id,
+                      .parent = journal::ancestors_of(thread_id),
                       .turn = asked.call.turn,
                       .position = asked.call.position,
                       .ask_no = asked.ask_no,

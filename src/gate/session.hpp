@@ -53,6 +53,7 @@ private:
 
     Checkpointer& store_;
     std::string thread_id_;
+    std::vector<std::string> ancestors_;
     const Clock& clock_;
     Random& random_;
     journal::ThreadState state_;

@@ -30,7 +30,7 @@ BOOST_DESCRIBE_STRUCT(Approval, (),
 
 namespace journal {
 
-BOOST_DESCRIBE_ENUM(CallStage, proposed, asked, edited, ready, claimed, unknown, ended)
+BOOST_DESCRIBE_ENUM(CallStage, proposed, asked, edited, ready, claimed, delegated, unknown, ended)
 
 BOOST_DESCRIBE_STRUCT(CallRef, (), (turn, position))
 BOOST_DESCRIBE_STRUCT(RecordedCall, (), (tool, id, arguments, arguments_hex))
@@ -55,6 +55,8 @@ BOOST_DESCRIBE_STRUCT(Released, (), (attempt, reason))
 BOOST_DESCRIBE_STRUCT(Finished, (), (attempt, outcome, result))
 BOOST_DESCRIBE_STRUCT(Doubted, (), (attempt, reason, may_run_again, returned))
 BOOST_DESCRIBE_STRUCT(LateFinished, (), (attempt, outcome, result))
+BOOST_DESCRIBE_STRUCT(Delegated, (), (call, child))
+BOOST_DESCRIBE_STRUCT(ChildFinished, (), (child, outcome, result, turns_used, calls_used))
 BOOST_DESCRIBE_STRUCT(Resolved, (), (number, call, how, text, by, signed_in))
 BOOST_DESCRIBE_STRUCT(Withdrawn, (), (number, reason))
 BOOST_DESCRIBE_STRUCT(TimedOut, (), (number, text))

@@ -33,6 +33,8 @@ bool is_count(std::int64_t number) {
 bool counts_are_possible(const Event& event) {
     if (const auto* said = std::get_if<ModelSaid>(&event)) return is_count(said->turn);
     if (const auto* asked = std::get_if<Asked>(&event)) return is_count(asked->ask_no);
+    if (const auto* ended = std::get_if<ChildFinished>(&event))
+        return is_count(ended->turns_used) && is_count(ended->calls_used);
     return true;
 }
 

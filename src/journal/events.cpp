@@ -18,6 +18,8 @@ struct KindOf {
     std::string_view operator()(const Finished&) const { return "finished"; }
     std::string_view operator()(const Doubted&) const { return "doubted"; }
     std::string_view operator()(const LateFinished&) const { return "late_finished"; }
+    std::string_view operator()(const Delegated&) const { return "delegated"; }
+    std::string_view operator()(const ChildFinished&) const { return "child_finished"; }
     std::string_view operator()(const Resolved&) const { return "resolved"; }
     std::string_view operator()(const Withdrawn&) const { return "withdrawn"; }
     std::string_view operator()(const TimedOut&) const { return "timed_out"; }

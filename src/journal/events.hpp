@@ -192,6 +192,24 @@ struct LateFinished {
     bool operator==(const LateFinished&) const = default;
 };
 
+/// A child thread does the call: no body is started. Its id follows from the call, so a process that comes
+/// after a crash makes the same child.
+struct Delegated {
+    CallRef call;
+    std::string child;
+    bool operator==(const Delegated&) const = default;
+};
+
+/// How the child thread of a delegated call ended: the call's result, and what it used of the run's limits.
+struct ChildFinished {
+    std::string child;
+    OutcomeKind outcome = OutcomeKind::failed;
+    ToolResult result;
+    int turns_used = 0;  ///< Model turns of the child and of all below it.
+    int calls_used = 0;
+    bool operator==(const ChildFinished&) const = default;
+};
+
 struct Resolved {
     std::int64_t number = 0;
     CallRef call;
@@ -227,9 +245,9 @@ struct RunFinished {
     bool operator==(const RunFinished&) const = default;
 };
 
-using Event =
-    std::variant<Configured, UserMessage, Queued, ModelSaid, Prepared, Refused, Judged, Asked, Answered, Claimed,
-                 Released, Finished, Doubted, LateFinished, Resolved, Withdrawn, TimedOut, Aborted, RunFinished>;
+using Event = std::variant<Configured, UserMessage, Queued, ModelSaid, Prepared, Refused, Judged, Asked, Answered,
+                           Claimed, Released, Finished, Doubted, LateFinished, Delegated, ChildFinished, Resolved,
+                           Withdrawn, TimedOut, Aborted, RunFinished>;
 
 /// The stored name of an event's kind, such as "model_turn".
 [[nodiscard]] std::string_view kind_of(const Event& event) noexcept;

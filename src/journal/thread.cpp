@@ -1,6 +1,7 @@
 #include "journal/thread.hpp"
 
 #include "base/sha256.hpp"
+#include "journal/lineage.hpp"
 
 #include <algorithm>
 
@@ -8,6 +9,8 @@ namespace assent::journal {
 namespace {
 
 constexpr std::string_view default_abort_reason = "aborted by host";
+// Far from what an int holds, and from what is taken for damage.
+constexpr int counted_max = 500'000'000;
 
 std::string reason_or_default(const std::string& reason) {
     return reason.empty() ? std::string(default_abort_reason) : reason;
@@ -247,6 +250,24 @@ public:
         close_turn_if_all_ended(state_);
     }
 
+    void operator()(const Delegated& event) {
+        auto* call = state_.find(event.call);
+        if (call == nullptr || call->stage == CallStage::ended) return;
+        call->stage = CallStage::delegated;
+        call->ran = true;
+        call->attempts.push_back({.id = event.child, .at = at_});
+    }
+
+    void operator()(const ChildFinished& event) {
+        auto* call = state_.find_attempt(event.child);
+        if (call == nullptr || call->stage != CallStage::delegated || !newest_open(*call, event.child)) return;
+        state_.run_turns = std::min(state_.run_turns + event.turns_used, counted_max);
+        state_.run_calls = std::min(state_.run_calls + event.calls_used, counted_max);
+        end(*call, event.outcome, event.result.text, event.result.is_error);
+        call->result = event.result;
+        close_turn_if_all_ended(state_);
+    }
+
     void operator()(const Resolved& event) {
         auto* call = state_.find(event.call);
         auto* ask = call == nullptr ? nullptr : find_ask(*call, event.number);
@@ -328,6 +349,12 @@ private:
 
 }  // namespace
 
+std::string child_of(const Call& call) {
+    // The id of a start is hex and never has the form of a child's.
+    const bool delegated = !call.attempts.empty() && child_of(call.attempts.back().id);
+    return delegated ? call.attempts.back().id : std::string();
+}
+
 std::string aborted_text(const std::string& reason) {
     return "aborted: " + reason_or_default(reason);
 }
@@ -401,6 +428,9 @@ NextStep next(const ThreadState& state, bool hold_batch) {
                 break;
             case CallStage::claimed:
                 ++wait.running;
+                break;
+            case CallStage::delegated:
+                ++wait.children;
                 break;
             case CallStage::asked:
             case CallStage::unknown:

@@ -15,12 +15,13 @@ namespace assent::journal {
 
 /// Where a call stands between two events.
 enum class CallStage : std::uint8_t {
-    proposed,  ///< Not prepared and judged yet.
-    asked,     ///< Waits for people.
-    edited,    ///< A person changed it: to be judged again.
-    ready,     ///< May be claimed.
-    claimed,   ///< A process has started it, or is about to.
-    unknown,   ///< Its process died: waits for a person to say how it ended.
+    proposed,   ///< Not prepared and judged yet.
+    asked,      ///< Waits for people.
+    edited,     ///< A person changed it: to be judged again.
+    ready,      ///< May be claimed.
+    claimed,    ///< A process has started it, or is about to.
+    delegated,  ///< A child thread does it.
+    unknown,    ///< Its process died: waits for a person to say how it ended.
     ended,
 };
 
@@ -35,6 +36,7 @@ struct Ask {
     std::optional<UnixMillis> decided_at;
 };
 
+/// One start of a call. Of a delegated call: its child thread, whose id is the attempt's, without a process.
 struct Attempt {
     std::string id;
     ProcessMark process;
@@ -55,7 +57,7 @@ struct Call {
     std::vector<Attempt> attempts;
     OutcomeKind outcome = OutcomeKind::failed;
     ToolResult result;
-    bool ran = false;     ///< A body was started and may have had effects.
+    bool ran = false;     ///< A body or a child thread was started and may have had effects.
     bool edited = false;  ///< What runs is not what the model proposed.
 };
 
@@ -72,8 +74,8 @@ struct ThreadState {
     bool messages_cut = false;  ///< Earlier messages are in the journal, not here.
     std::string last_text;      ///< Of the assistant's last message.
     int turns = 0;              ///< Model turns in the thread.
-    int run_turns = 0;          ///< Model turns since the last prompt.
-    int run_calls = 0;          ///< Calls since the last prompt.
+    int run_turns = 0;          ///< Model turns since the last prompt, those of children that have ended too.
+    int run_calls = 0;          ///< Calls since the last prompt, likewise.
     std::vector<Call> calls;    ///< Of the latest turn.
     bool turn_open = false;     ///< Calls of the latest turn have not all ended.
     bool running = false;       ///< A prompt has not come to its end.
@@ -108,9 +110,10 @@ struct JudgeCalls {
 struct StartCalls {
     std::vector<CallRef> calls;
 };
-/// Some calls run, some wait for people; nothing to do until one of them moves.
+/// Some calls run, some are done by children, some wait for people; nothing to do until one of them moves.
 struct Wait {
     int running = 0;
+    int children = 0;
     int people = 0;
 };
 /// The prompt has come to its end, or none was given.
@@ -121,6 +124,9 @@ using NextStep = std::variant<CallModel, JudgeCalls, StartCalls, Wait, Done>;
 [[nodiscard]] NextStep next(const ThreadState& state, bool hold_batch = false);
 /// Whether a call of the latest turn may still be asked about, or waits for an answer.
 [[nodiscard]] bool undecided(const ThreadState& state) noexcept;
+
+/// The thread that does a call, or did; empty if it was never delegated.
+[[nodiscard]] std::string child_of(const Call& call);
 
 /// The text of a call's result when the thread was aborted before it started.
 [[nodiscard]] std::string aborted_text(const std::string& reason);

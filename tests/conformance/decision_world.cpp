@@ -1,6 +1,7 @@
 #include "conformance/decision_world.hpp"
 
 #include "gate/binding.hpp"
+#include "journal/lineage.hpp"
 
 #include <algorithm>
 #include <array>
@@ -103,20 +104,38 @@ private:
     std::atomic<int> count_ = 0;
 };
 
-DecisionWorld::DecisionWorld(const JsonNode& node, bool hold_batch)
-    : node_(node), hold_batch_(hold_batch), hook_(std::make_shared<CountingHook>()) {
+Result<ModelTurn> WorkerModel::turn(const ModelRequest& request, const std::function<void(std::string_view)>&,
+                                    const std::stop_token&) {
+    const auto messages = request.messages();
+    if (!messages) return messages.failure();
+    if (messages->size() > 1) return ModelTurn{.text = "done"};
+    return ModelTurn{.calls = calls_.at(messages->front().text)};
+}
+
+DecisionWorld::DecisionWorld(const JsonNode& node, bool hold_batch, Workers workers)
+    : node_(node), hold_batch_(hold_batch), workers_(std::move(workers)), hook_(std::make_shared<CountingHook>()) {
     (void)make_agent("to see whether it can be built");
 }
 
 Agent DecisionWorld::make_agent(const std::string& thread) {
-    randoms_.push_back(std::make_unique<test::FakeRandom>(randoms_.size() + 1));
+    randoms_.push_back(std::make_unique<test::SharedRandom>(randoms_.size() + 1));
+    std::vector<SubAgent> sub_agents;
+    if (!workers_.tasks.empty())
+        sub_agents = {{.name = "worker", .model = std::make_shared<WorkerModel>(workers_.calls)}};
+    const auto listen = [this](const AgentEvent& event) {
+        if (event.kind != AgentEvent::Kind::ended || journal::ancestors_of(event.thread).empty()) return;
+        const std::lock_guard lock(ended_mutex_);
+        ended_below_.emplace_back(event.thread, *event.call);
+    };
     return Agent(AgentOptions{.model = model_,
                               .tools = tools_of(node_, log_),
                               .middleware = {hook_, interrupt_on(interrupt_on_table(member(node_, "interrupt_on").text),
                                                                  table_options(node_))},
+                              .sub_agents = std::move(sub_agents),
                               .checkpointer = has_store(node_) ? &store_ : nullptr,
                               .thread_id = thread,
                               .hold_batch = hold_batch_,
+                              .listener = listen,
                               .clock = &clock_,
                               .random = randoms_.back().get()});
 }
@@ -131,11 +150,14 @@ std::int64_t DecisionWorld::events(const std::string& thread) {
     return head && head->has_value() ? (*head)->seq : 0;
 }
 
-void DecisionWorld::order_runs(Step& step, const std::string& thread) const {
+void DecisionWorld::order_runs(Step& step, const std::string& thread) {
     auto all = log_->all();
     std::vector<Ran> fresh(all.begin() + static_cast<std::ptrdiff_t>(runs_seen_), all.end());
-    for (const auto& call : step.run.calls) {
-        const auto key = idempotency_key(thread, {call.turn, call.position});
+    std::vector<std::pair<std::string, CallReport>> calls;
+    for (const auto& call : step.run.calls) calls.emplace_back(thread, call);
+    std::ranges::move(std::exchange(ended_below_, {}), std::back_inserter(calls));
+    for (const auto& [of_thread, call] : calls) {
+        const auto key = idempotency_key(of_thread, {call.turn, call.position});
         for (const auto& ran : fresh) {
             if (ran.key != key) continue;
             step.runs.push_back(ran);
@@ -224,6 +246,14 @@ std::vector<Approval> DecisionWorld::pending(const std::string& thread) {
 const Approval& DecisionWorld::approval(const std::string& thread, const std::string& name) const {
     const auto ordinal = std::ranges::find(ordinals, name);
     const auto asked = asked_.find(thread);
+    const auto task = std::ranges::find_if(workers_.tasks, [&](const auto& call) { return call.id == name; });
+    if (asked != asked_.end() && task != workers_.tasks.end()) {
+        const auto child = journal::child_id(thread, {1, static_cast<int>(task - workers_.tasks.begin())});
+        const auto found = std::ranges::find(asked->second, child, &Approval::thread);
+        if (found == asked->second.end() || std::ranges::count(asked->second, child, &Approval::thread) != 1)
+            throw CaseFailed("not exactly one request of " + name);
+        return *found;
+    }
     const auto index = static_cast<std::size_t>(ordinal - ordinals.begin());
     if (ordinal == ordinals.end()) throw CaseFailed("unknown request '" + name + "'");
     if (asked == asked_.end() || index >= asked->second.size())

@@ -48,6 +48,25 @@ private:
     std::vector<ProposedCall> next_;
 };
 
+/// What the sub-agents of a case use: each proposes the calls that belong to its task, once; then it says `done`.
+class WorkerModel final : public Model {
+public:
+    /// By the description of the task.
+    explicit WorkerModel(std::map<std::string, std::vector<ProposedCall>> calls) : calls_(std::move(calls)) {}
+    [[nodiscard]] std::string name() const override { return "a worker of the case"; }
+    Result<ModelTurn> turn(const ModelRequest& request, const std::function<void(std::string_view)>& on_text,
+                           const std::stop_token& stop) override;
+
+private:
+    std::map<std::string, std::vector<ProposedCall>> calls_;
+};
+
+/// Who works, and what `start_children` gives them: a task each, called "child-1" and so on.
+struct Workers {
+    std::vector<ProposedCall> tasks;
+    std::map<std::string, std::vector<ProposedCall>> calls;
+};
+
 /// What came of one step.
 struct Step {
     Run run;
@@ -61,9 +80,11 @@ struct Step {
 class DecisionWorld {
 public:
     /// Throws ConfigError if the agent of the case cannot be built.
-    DecisionWorld(const JsonNode& node, bool hold_batch);
+    DecisionWorld(const JsonNode& node, bool hold_batch, Workers workers = {});
 
     Step prompt(const std::string& thread, std::vector<ProposedCall> calls);
+    /// A prompt in which the model hands each task to a child.
+    Step prompt_workers(const std::string& thread) { return prompt(thread, workers_.tasks); }
     Step answer(const std::string& thread, const std::string& json);
     Step resume(const std::string& thread);
     /// Gives each answer from an OS thread and an agent of its own, then goes on. `told` gets what each was told.
@@ -72,7 +93,8 @@ public:
     void pass(std::int64_t seconds) { clock_.pass(seconds * 1000); }
 
     [[nodiscard]] std::vector<Approval> pending(const std::string& thread);
-    /// The id of the approval called `name` ("first" …) in a thread; a name that is none stands for itself.
+    /// The id of the approval called `name` ("first" … of the thread, "child-1" … the only one of that child) in a
+    /// thread; a name that is none stands for itself.
     [[nodiscard]] std::string id_of(const std::string& thread, const std::string& name) const;
     [[nodiscard]] std::string name_of(const std::string& thread, const std::string& id) const;
     [[nodiscard]] const Approval& approval(const std::string& thread, const std::string& name) const;
@@ -86,18 +108,21 @@ private:
     /// The run of `act` on the thread's agent, and everything that can be seen of it.
     template <class Act>
     Step step(const std::string& thread, Act act);
-    void order_runs(Step& step, const std::string& thread) const;
+    void order_runs(Step& step, const std::string& thread);
     [[nodiscard]] std::int64_t events(const std::string& thread);
 
     const JsonNode& node_;
     bool hold_batch_;
+    Workers workers_;
+    std::mutex ended_mutex_;
+    std::vector<std::pair<std::string, CallReport>> ended_below_;  // in child threads, with their thread
     test::FakeClock clock_;
     MemoryCheckpointer store_;
     std::shared_ptr<RunLog> log_ = std::make_shared<RunLog>();
     std::size_t runs_seen_ = 0;
     std::shared_ptr<ToldModel> model_ = std::make_shared<ToldModel>();
     std::shared_ptr<CountingHook> hook_;
-    std::vector<std::unique_ptr<test::FakeRandom>> randoms_;
+    std::vector<std::unique_ptr<test::SharedRandom>> randoms_;
     std::map<std::string, Agent> agents_;
     std::map<std::string, std::vector<Approval>> asked_;  // by thread, in the order of asking
 };

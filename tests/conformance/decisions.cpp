@@ -21,21 +21,36 @@ void require_built(const JsonNode& node) {
         const auto* channel = options->find("channel");
         if (channel != nullptr && channel->string == "live") throw NotYet("a live channel");
     }
-    if (const auto* steps = node.find("steps"); steps != nullptr) {
-        for (const auto& step : steps->items) {
-            if (text_of(step, "do") == "start_children") throw NotYet("child threads");
-        }
-    }
 }
 
-std::vector<ProposedCall> calls_of(const JsonNode& node) {
+std::vector<ProposedCall> read_calls(const JsonNode& list) {
     std::vector<ProposedCall> calls;
-    for (const auto& call : member(node, "calls").items) {
+    for (const auto& call : list.items) {
         calls.push_back({.tool = text_of(call, "name"),
                          .id = text_of(call, "id"),
                          .arguments = std::string(member(call, "args").text)});
     }
     return calls;
+}
+
+std::vector<ProposedCall> calls_of(const JsonNode& node) {
+    return read_calls(member(node, "calls"));
+}
+
+// The tasks of `start_children`, of which a case has at most one.
+Workers workers_of(const JsonNode& node) {
+    Workers workers;
+    for (const auto& step : member(node, "steps").items) {
+        if (text_of(step, "do") != "start_children") continue;
+        for (const auto& list : member(step, "children").items) {
+            const auto task = "child-" + std::to_string(workers.tasks.size() + 1);
+            workers.calls.emplace(task, read_calls(list));
+            workers.tasks.push_back({.tool = "task",
+                                     .id = task,
+                                     .arguments = R"({"description":")" + task + R"(","subagent_type":"worker"})"});
+        }
+    }
+    return workers;
 }
 
 std::string word_of(Refusal refusal) {
@@ -376,11 +391,11 @@ void run_batch_case(const JsonNode& node) {
 
 class Flow {
 public:
-    explicit Flow(const JsonNode& node) : world_(node, hold_batch(node)) {}
+    explicit Flow(const JsonNode& node) : world_(node, hold_batch(node), workers_of(node)) {}
 
     void step(const JsonNode& node) {
         require_known_keys(node, {"do", "thread", "calls", "before", "expect", "caller_options", "text", "request",
-                                  "request_thread", "decisions", "answers", "seconds"});
+                                  "request_thread", "decisions", "answers", "seconds", "children"});
         const auto& word = text_of(node, "do");
         const auto& wanted = member(node, "expect");
         const auto* named = node.find("thread");
@@ -412,6 +427,7 @@ private:
         // A prompt takes no options, so `caller_options` has nothing to loosen.
         if (word == "start" || word == "next_turn") return world_.prompt(thread, calls_of(node));
         if (word == "prompt") return world_.prompt(thread, {});
+        if (word == "start_children") return world_.prompt_workers(thread);
         if (word == "resume") return world_.resume(thread);
         if (word == "answer") return world_.answer(thread, answer_json(node, thread));
         if (word == "answer_keyed") return world_.answer(thread, keyed_json(member(node, "decisions"), thread));

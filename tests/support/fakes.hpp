@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,20 @@ public:
 
 private:
     std::uint64_t state_;
+};
+
+/// The same for several threads at once; which of them gets which is chance.
+class SharedRandom final : public Random {
+public:
+    explicit SharedRandom(std::uint64_t seed = 1) : numbers_(seed) {}
+    void fill(std::span<std::uint8_t> bytes) override {
+        const std::lock_guard lock(mutex_);
+        numbers_.fill(bytes);
+    }
+
+private:
+    std::mutex mutex_;
+    FakeRandom numbers_;
 };
 
 /// Says what the test wants for each tool; allows what it was not told of.

@@ -1,6 +1,7 @@
 // Events of every kind: one of each with all fields set, and random sequences as a gate would write.
 #pragma once
 
+#include "journal/lineage.hpp"
 #include "journal/thread.hpp"
 #include "support/dice.hpp"
 
@@ -80,6 +81,9 @@ inline std::vector<journal::Event> full_events() {
         Aborted{.reason = "tab closed", .by = "alice"},
         RunFinished{.ok = true, .failure_kind = "model", .message = "the model failed"},
         Queued{.text = "and then?", .by = "bob", .key = "key-1"},
+        Delegated{.call = call, .child = "t/3.2"},
+        ChildFinished{
+            .child = "t/3.2", .outcome = OutcomeKind::cancelled, .result = result, .turns_used = 4, .calls_used = 17},
     };
 }
 
@@ -139,10 +143,17 @@ private:
                 return about_asked(call);
             case CallStage::ready:
                 if (dice_.chance(20)) return judged(call);
+                if (dice_.chance(20)) return Delegated{.call = call.ref, .child = child_id("t", call.ref)};
                 return Claimed{.starts = {{.call = call.ref, .attempt = "a" + std::to_string(++attempts_)}},
                                .process = {.host = "h", .pid = attempts_}};
             case CallStage::claimed:
                 return about_claimed(call);
+            case CallStage::delegated:
+                return ChildFinished{.child = call.attempts.back().id,
+                                     .outcome = dice_.pick({OutcomeKind::done, OutcomeKind::cancelled}),
+                                     .result = {.text = "from the child", .details = "{}"},
+                                     .turns_used = dice_.roll(5),
+                                     .calls_used = dice_.roll(9)};
             case CallStage::unknown:
                 return about_unknown(call);
             case CallStage::ended:

@@ -243,6 +243,43 @@ TEST_F(CliLists, HistoryTellsWhoDenied) {
     EXPECT_THAT(text, StartsWith("2026-11-30 00:53:20 UTC  configured with 3 tools\n"));
 }
 
+TEST_F(CliLists, ATaskOfASubAgentIsShownWithItsLineage) {
+    const auto task = std::make_shared<FakeTool>(ToolSpec{.name = "task", .delegates = true});
+    const auto made = [&](const std::string& thread, bool child) -> Gate& {
+        gates_.push_back(std::make_unique<Gate>(GateOptions{.checkpointer = &context_.store(),
+                                                            .thread_id = thread,
+                                                            .tools = {fake_tool("pay"), task},
+                                                            .guards = {guard_},
+                                                            .child = child,
+                                                            .clock = &clock_,
+                                                            .random = &random_}));
+        return *gates_.back();
+    };
+    auto& root = made("t", false);
+    ASSERT_TRUE(root.prompt("go", "user").ok());
+    ASSERT_TRUE(root.propose({.calls = {{.tool = "task", .arguments = "{}"}}}).ok());
+    ASSERT_TRUE(root.claim()->empty()) << "there is no permit for it";
+    auto& child = made("t/1.0", true);
+    ASSERT_TRUE(child.begin("pay it", "t").ok());
+    ASSERT_TRUE(child.propose({.calls = {{.tool = "pay", .arguments = "{}"}}}).ok());
+    const auto open = *context_.approvals().pending("t");
+    ASSERT_EQ(open.size(), 1U);
+    EXPECT_EQ(show_command(context_, {.id = open[0].id}), exit_done);
+    EXPECT_THAT(out_.take(), HasSubstr("  thread    t/1.0\n  works for t\n"));
+    ASSERT_TRUE(root.join("t/1.0", {.outcome = OutcomeKind::done, .text = "paid", .turns = 2, .calls = 1}).ok());
+    EXPECT_EQ(history_command(context_, {.thread = "t"}), exit_done);
+    const auto text = out_.take();
+    EXPECT_THAT(text, HasSubstr("  delegated task (call 1 of turn 1) to thread t/1.0\n"));
+    EXPECT_THAT(text, HasSubstr("  finished done task (call 1 of turn 1) by thread t/1.0\n"));
+    context_.terminal.json = true;
+    EXPECT_EQ(pending_command(context_, {.thread = "t"}), exit_done);
+    EXPECT_EQ(out_json().at(0).at("parent"), json::parse(R"(["t"])"));
+    EXPECT_EQ(history_command(context_, {.thread = "t"}), exit_done);
+    const auto last = out_json().as_array().back();
+    EXPECT_EQ(last.at("calls").at(0).at("outcome").as_string(), "done");
+    EXPECT_EQ(last.at("turns_used").as_int64(), 2);
+}
+
 TEST_F(CliLists, HistoryInJsonCarriesHowCallsEnded) {
     auto& gate = thread_with("t", {"pay", "burn", "look"});
     Approvals approvals(context_.store(), clock_, random_);

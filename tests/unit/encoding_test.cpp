@@ -227,7 +227,9 @@ TEST(Encoding, ADamagedOrNewerRowIsAnError) {
             R"({"v":1,"events":[1]})",
             R"({"v":1,"events":[{}]})",
             R"({"v":1,"events":[{"event":1}]})",
+            R"({"v":1,"events":[{"event":"unheard_of"}]})",
             R"({"v":1,"events":[{"event":"delegated"}]})",
+            R"({"v":1,"events":[{"event":"child_finished","child":"t/1.0"}]})",
             R"({"v":1,"events":[{"event":"user_message"}]})",
             R"({"v":1,"events":[{"event":"user_message","text":"a"}]})",
             R"({"v":1,"events":[{"event":"user_message","text":"a","by":1}]})",
@@ -268,7 +270,9 @@ TEST(Encoding, CountsThatCannotBeAreDamage) {
     EXPECT_TRUE(decode(encode(std::vector<Event>{ModelSaid{.turn = 1'000'000'000}}), 1).ok());
     for (const std::vector<Event>& events :
          {std::vector<Event>{ModelSaid{.turn = 1'000'000'001}}, std::vector<Event>{ModelSaid{.turn = -1}},
-          std::vector<Event>{Asked{.ask_no = 1'000'000'001}}}) {
+          std::vector<Event>{Asked{.ask_no = 1'000'000'001}},
+          std::vector<Event>{ChildFinished{.turns_used = 1'000'000'001}},
+          std::vector<Event>{ChildFinished{.calls_used = -1}}}) {
         EXPECT_EQ(decode(encode(events), 1).failure().message, damaged_row);
     }
     for (const auto& state :

@@ -1,5 +1,6 @@
 // The state of a thread as a fold of its events, step by step.
 #include "journal/encoding.hpp"
+#include "journal/lineage.hpp"
 #include "support/journal_events.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,9 @@ std::string step(const ThreadState& state) {
     if (const auto* judge = std::get_if<JudgeCalls>(&next)) return "judge" + refs(judge->calls);
     if (const auto* start = std::get_if<StartCalls>(&next)) return "start" + refs(start->calls);
     if (const auto* wait = std::get_if<Wait>(&next)) {
-        return "wait " + std::to_string(wait->running) + " running " + std::to_string(wait->people) + " people";
+        const auto children = wait->children == 0 ? "" : std::to_string(wait->children) + " children ";
+        return "wait " + std::to_string(wait->running) + " running " + children + std::to_string(wait->people) +
+               " people";
     }
     return "done";
 }
@@ -65,7 +68,7 @@ struct Row {
 };
 
 std::string outcomes(const ThreadState& state) {
-    static constexpr const char* stages[] = {"proposed", "asked", "edited", "ready", "claimed", "unknown"};
+    static constexpr const char* stages[] = {"proposed", "asked", "edited", "ready", "claimed", "delegated", "unknown"};
     std::string text;
     for (const auto& call : state.calls) {
         if (!text.empty()) text += ' ';
@@ -131,6 +134,17 @@ Asked doubt(std::int64_t number, std::string attempt) {
 }
 Resolved resolved(std::int64_t number, Resolution how) {
     return {.number = number, .call = {1, 0}, .how = how};
+}
+
+Delegated delegated(int at = 0) {
+    return {.call = {1, at}, .child = child_id("t", {1, at})};
+}
+ChildFinished child_finished(int at = 0, OutcomeKind outcome = OutcomeKind::done) {
+    return {.child = child_id("t", {1, at}),
+            .outcome = outcome,
+            .result = {.text = "found"},
+            .turns_used = 2,
+            .calls_used = 5};
 }
 
 constexpr auto ask = Verdict::ask;
@@ -246,6 +260,33 @@ const std::vector<Row> rows{
      {said(2), prepared(0), judged(ask, 0), asked(1, 0), prepared(1), judged(allow, 1), claimed("b", 1)},
      "wait 1 running 1 people",
      "asked claimed"},
+    {"Delegated", {said(1), prepared(), judged(allow), delegated()}, "wait 0 running 1 children 0 people", "delegated"},
+    {"DelegatedAndFinished", {said(1), prepared(), judged(allow), delegated(), child_finished()}, "model", "done"},
+    {"DelegatedAndFailed",
+     {said(1), prepared(), judged(allow), delegated(), child_finished(0, OutcomeKind::failed)},
+     "model",
+     "failed"},
+    {"AChildFinishesOnce",
+     {said(1), prepared(), judged(allow), delegated(), child_finished(), child_finished(0, OutcomeKind::failed)},
+     "model",
+     "done"},
+    {"AChildThatNobodyWaitsForFinishesNothing",
+     {said(2), prepared(0), judged(allow, 0), delegated(0), prepared(1), judged(allow, 1), claimed("a", 1),
+      child_finished(1)},
+     "wait 1 running 1 children 0 people",
+     "delegated claimed"},
+    {"OtherCallsStartWhileAChildWorks",
+     {said(2), prepared(0), judged(allow, 0), delegated(0), prepared(1), judged(allow, 1)},
+     "start 1",
+     "delegated ready"},
+    {"AbortedWhileDelegated",
+     {said(2), prepared(0), judged(allow, 0), delegated(0), prepared(1), judged(ask, 1), asked(1, 1), Aborted{}},
+     "done",
+     "cancelled cancelled"},
+    {"AChildThatFinishesAfterTheAbortChangesNothing",
+     {said(1), prepared(), judged(allow), delegated(), Aborted{}, child_finished()},
+     "done",
+     "cancelled"},
     {"AbortedBeforeTheModel", {Aborted{.reason = "r"}}, "done", ""},
     {"AbortedWhileAsked",
      {said(2), prepared(0), judged(ask, 0), asked(1, 0), prepared(1), judged(allow, 1), Aborted{}},
@@ -320,6 +361,68 @@ TEST(Fold, ARunCountsItsTurnsAndCallsFromThePrompt) {
     EXPECT_EQ(state.turns, 2);
     EXPECT_EQ(state.run_turns, 0);
     EXPECT_EQ(state.run_calls, 0);
+}
+
+TEST(Fold, ARunCountsWhatItsChildrenUsed) {
+    auto state = folded({UserMessage{.text = "go"}, said(2), prepared(0), judged(allow, 0), delegated(0), prepared(1),
+                         judged(allow, 1), delegated(1), child_finished(1), child_finished(1)});
+    EXPECT_EQ(state.run_turns, 3);
+    EXPECT_EQ(state.run_calls, 7);
+    EXPECT_EQ(child_of(state.calls[0]), "t/1.0");
+    // No number of children makes it overflow.
+    constexpr int most = 1'000'000'000;
+    apply(state, ChildFinished{.child = "t/1.0", .turns_used = most, .calls_used = most}, 1);
+    EXPECT_LT(state.run_turns, most);
+    EXPECT_GT(state.run_calls, 100'000'000);
+}
+
+TEST(Lineage, TheIdOfAChildSaysWhoseItIs) {
+    using Ids = std::vector<std::string>;
+    const struct {
+        const char* id;
+        Ids above;
+    } table[] = {
+        {"t/1.0", {"t"}},
+        {"t/12.34", {"t"}},
+        {"a/b/3.1", {"a/b"}},
+        {"t/1.0/2.1", {"t", "t/1.0"}},
+        {"t/1.0/2.1/3.0", {"t", "t/1.0", "t/1.0/2.1"}},
+        {"t/1.0/notes/2.1", {"t/1.0/notes"}},
+        {"t", {}},
+        {"", {}},
+        {"/1.0", {}},
+        {"1.0", {}},
+        {"t/1", {}},
+        {"t/1.", {}},
+        {"t/.0", {}},
+        {"t/1.0/", {}},
+        {"t/0.0", {}},
+        {"t/01.0", {}},
+        {"t/1.00", {}},
+        {"t/+1.0", {}},
+        {"t/1.-0", {}},
+        {"t/1.0x", {}},
+        {"t/1.0.0", {}},
+        {"t/1234567890.0", {}},
+    };
+    for (const auto& row : table) {
+        EXPECT_EQ(ancestors_of(row.id), row.above) << row.id;
+        const auto child = child_of(row.id);
+        ASSERT_EQ(child.has_value(), !row.above.empty()) << row.id;
+        if (!child) continue;
+        EXPECT_EQ(child->parent, row.above.back());
+        EXPECT_EQ(child_id(child->parent, child->call), row.id);
+        for (const auto& above : row.above) EXPECT_TRUE(call_behind(row.id, above)) << row.id << " " << above;
+    }
+}
+
+TEST(Lineage, ADescendantIsFoundBehindTheCallThatLedToIt) {
+    EXPECT_EQ(call_behind("t/3.1/7.2", "t"), (CallRef{3, 1}));
+    EXPECT_EQ(call_behind("t/3.1/7.2", "t/3.1"), (CallRef{7, 2}));
+    for (const auto* other : {"t/3.1/7.2", "t/3.1/7.2/1.0", "t/3", "t/3.1/", "", "x", "t/3.10"})
+        EXPECT_FALSE(call_behind("t/3.1/7.2", other)) << other;
+    EXPECT_FALSE(call_behind("t/1.0/notes", "t")) << "a host may call a thread so";
+    EXPECT_FALSE(call_behind("t/1.0/notes/1.0", "t"));
 }
 
 // A snapshot of any moment and the rest of the events give the same state as all of them.

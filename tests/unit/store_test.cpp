@@ -389,6 +389,76 @@ TEST_P(EveryStore, ListsOpenQuestionsInPages) {
     EXPECT_EQ(page("", 0, 0), Numbers{});
 }
 
+// Threads of a host that lie between those of children, as texts are sorted.
+const std::vector<std::string> family{"t",         "t/1.0",         "t/1.0/3.1", "t/10.2", "t/x",
+                                      "t/1.0/own", "t/1.0/own/1.0", "t0",        "t-/1.0", "t/1.0/3.1/2.0"};
+
+TEST_P(EveryStore, ListsTheThreadsThatWorkForAnother) {
+    for (const auto& id : family) done(event(id));
+    const auto below = [&](const std::string& id) {
+        std::vector<std::string> ids;
+        for (const auto& head : *store_->descendants(id)) ids.push_back(head.id);
+        return ids;
+    };
+    using Ids = std::vector<std::string>;
+    EXPECT_EQ(below("t"), (Ids{"t/1.0", "t/1.0/3.1", "t/10.2", "t/1.0/3.1/2.0"}));
+    EXPECT_EQ(below("t/1.0"), (Ids{"t/1.0/3.1", "t/1.0/3.1/2.0"}));
+    EXPECT_EQ(below("t/1.0/own"), Ids{"t/1.0/own/1.0"});
+    EXPECT_EQ(below("t/10.2"), Ids{});
+    EXPECT_EQ(below("nobody"), Ids{});
+    for (const auto& id : {"t", "t/1.0"}) {
+        // What a store gets that does not bring its own.
+        std::vector<std::string> ids;
+        for (const auto& head : *store_->Checkpointer::descendants(id)) ids.push_back(head.id);
+        EXPECT_EQ(ids, below(id));
+    }
+}
+
+TEST_P(EveryStore, ListsTheOpenQuestionsOfAThreadWithThoseBelow) {
+    int position = 0;
+    for (const auto& id : family) {
+        auto ask = event(id);
+        ask.opens = {question(1, position++)};
+        done(ask);
+    }
+    const auto open = [&](const std::string& id, std::int64_t after, std::size_t limit) {
+        std::vector<std::string> ids;
+        for (const auto& row : *store_->open_approvals(id, after, limit)) ids.push_back(row.thread_id);
+        return ids;
+    };
+    using Ids = std::vector<std::string>;
+    EXPECT_EQ(open("t", 0, 100), (Ids{"t", "t/1.0", "t/1.0/3.1", "t/10.2", "t/1.0/3.1/2.0"}));
+    EXPECT_EQ(open("t", 1, 2), (Ids{"t/1.0", "t/1.0/3.1"}));
+    EXPECT_EQ(open("t", 3, 2), (Ids{"t/10.2", "t/1.0/3.1/2.0"}));
+    EXPECT_EQ(open("t/1.0/3.1", 0, 100), (Ids{"t/1.0/3.1", "t/1.0/3.1/2.0"}));
+    EXPECT_EQ(open("t/x", 0, 100), Ids{"t/x"});
+    EXPECT_EQ(open("t/2.0", 0, 100), Ids{});
+}
+
+TEST_P(EveryStore, StopsAThreadBelowOneThatWasAborted) {
+    done(event("t"));
+    done(event("t/1.0"));
+    auto child = event("t/1.0/1.0");
+    child.ancestors = {"t", "t/1.0", "nobody"};
+    done(child);
+    auto abort = event("t");
+    abort.status = ThreadStatus::aborted;
+    done(abort);
+    auto next = event("t/1.0/1.0");
+    next.ancestors = {"t", "t/1.0"};
+    refused(next, AppendStatus::stopped);
+    auto fresh = event("t/1.0/2.0");
+    fresh.ancestors = {"t/1.0", "t"};
+    refused(fresh, AppendStatus::stopped);
+    next.ancestors = {"t/1.0"};
+    done(next);
+    auto again = event("t");
+    again.status = ThreadStatus::active;
+    done(again);
+    fresh.create = true;
+    done(fresh);
+}
+
 TEST_P(EveryStore, KeepsTheTextOfASchemaOnce) {
     auto append = event();
     append.schemas = {{"d1", "one"}, {"d2", "two"}};
@@ -440,6 +510,8 @@ TEST_P(EveryStore, TheStatusChangesOnlyWhenGiven) {
 // Any append: most are refused for one reason or another.
 Append any_append(Dice& dice, UnixMillis& at, FakeRandom& random) {
     Append append{.thread_id = std::string(1, static_cast<char>('a' + dice.roll(3))), .create = dice.chance(80)};
+    if (dice.chance(20)) append.thread_id += "/1.0";
+    if (dice.chance(20)) append.ancestors = {"b", "c/1.0"};
     at += dice.roll(20);
     append.at = at;
     random.fill(append.command);

@@ -1,6 +1,7 @@
 #include <assent/memory.hpp>
 
 #include "journal/encoding.hpp"
+#include "journal/lineage.hpp"
 
 #include <algorithm>
 #include <map>
@@ -25,8 +26,15 @@ struct MemoryCheckpointer::State {
 
     std::int64_t next_number() const { return places.empty() ? 1 : places.rbegin()->first + 1; }
 
+    bool aborted(const std::string& id) const {
+        const auto found = threads.find(id);
+        return found != threads.end() && found->second.head.status == ThreadStatus::aborted;
+    }
+
     // What stops this append, if anything does.
     AppendStatus check(const Append& append, const ThreadHead& head) const {
+        if (std::ranges::any_of(append.ancestors, [this](const auto& id) { return aborted(id); }))
+            return AppendStatus::stopped;
         if (append.lease == LeaseUse::take && head.runner != 0) return AppendStatus::leased;
         const bool owns = append.lease == LeaseUse::keep || append.lease == LeaseUse::give_back;
         if (owns && append.fence != head.fence) return AppendStatus::fenced;
@@ -157,12 +165,27 @@ Result<std::vector<ThreadHead>> MemoryCheckpointer::threads() {
     return heads;
 }
 
+Result<std::vector<ThreadHead>> MemoryCheckpointer::descendants(const std::string& thread_id) {
+    const std::lock_guard lock(state_->mutex);
+    std::vector<ThreadHead> heads;
+    const auto prefix = thread_id + "/";
+    for (auto at = state_->threads.lower_bound(prefix); at != state_->threads.end(); ++at) {
+        if (!at->first.starts_with(prefix)) break;
+        if (journal::call_behind(at->first, thread_id)) heads.push_back(state_->seen(at->second));
+    }
+    std::ranges::sort(heads, {}, &ThreadHead::no);
+    return heads;
+}
+
 Result<std::vector<OpenApproval>> MemoryCheckpointer::open_approvals(const std::string& thread_id, std::int64_t after,
                                                                      std::size_t limit) {
     const std::lock_guard lock(state_->mutex);
     std::vector<OpenApproval> rows;
+    const auto is_meant = [&](const std::string& id) {
+        return thread_id.empty() || id == thread_id || journal::call_behind(id, thread_id);
+    };
     for (auto at = state_->open.upper_bound(after); at != state_->open.end() && rows.size() < limit; ++at) {
-        if (thread_id.empty() || at->second.thread_id == thread_id) rows.push_back(at->second);
+        if (is_meant(at->second.thread_id)) rows.push_back(at->second);
     }
     return rows;
 }

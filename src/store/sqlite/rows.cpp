@@ -1,6 +1,7 @@
 #include "store/sqlite/rows.hpp"
 
 #include "journal/encoding.hpp"
+#include "journal/lineage.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +15,11 @@ constexpr const char* select_thread =
 constexpr const char* select_threads =
     "SELECT no, id, status, seq, head, hash, fence, ifnull(runner, 0), task, updated_at,"
     " (SELECT count(*) FROM approval WHERE approval.thread = thread.no) FROM thread ORDER BY no";
+// Ids that begin with ?1 and a slash: the character after the slash is 0.
+constexpr const char* select_below =
+    "SELECT no, id, status, seq, head, hash, fence, ifnull(runner, 0), task, updated_at,"
+    " (SELECT count(*) FROM approval WHERE approval.thread = thread.no) FROM thread"
+    " WHERE id > ?1 || '/' AND id < ?1 || '0' ORDER BY no";
 // What an append needs to know of its thread; the open approvals are not counted here.
 constexpr const char* select_head =
     "SELECT no, id, status, seq, head, hash, fence, ifnull(runner, 0), '', updated_at, 0 FROM thread WHERE id = ?";
@@ -25,10 +31,11 @@ constexpr const char* select_place =
 constexpr const char* select_open_after =
     "SELECT approval.no, thread, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
     " FROM approval JOIN thread ON thread.no = approval.thread WHERE approval.no > ? ORDER BY approval.no LIMIT ?";
+// Of a thread and of ids below it; from the few threads to their approvals, not the other way round.
 constexpr const char* select_open_of_thread =
     "SELECT approval.no, thread, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
-    " FROM approval JOIN thread ON thread.no = approval.thread WHERE approval.no > ? AND id = ?3"
-    " ORDER BY approval.no LIMIT ?2";
+    " FROM thread CROSS JOIN approval ON thread.no = approval.thread"
+    " WHERE (id = ?1 OR (id > ?1 || '/' AND id < ?1 || '0')) AND approval.no > ?2 ORDER BY approval.no";
 
 std::string_view bytes(const auto& array) {
     return {reinterpret_cast<const char*>(array.data()), array.size()};
@@ -87,6 +94,17 @@ std::vector<ThreadHead> Rows::threads() {
     return heads;
 }
 
+std::vector<ThreadHead> Rows::descendants(const std::string& thread_id) {
+    auto query = database_.query(select_below);
+    query->bind(thread_id);
+    std::vector<ThreadHead> heads;
+    while (query->step()) {
+        auto head = read_head(query);
+        if (journal::call_behind(head.id, thread_id)) heads.push_back(std::move(head));
+    }
+    return heads;
+}
+
 std::vector<JournalRow> Rows::load(const std::string& thread_id, std::int64_t after) {
     // One read transaction, so that head and rows belong together.
     auto head = database_.query("SELECT head FROM thread WHERE id = ?");
@@ -115,11 +133,21 @@ std::vector<JournalRow> Rows::load(const std::string& thread_id, std::int64_t af
 }
 
 std::vector<OpenApproval> Rows::open_approvals(const std::string& thread_id, std::int64_t after, std::size_t limit) {
-    auto query = database_.query(thread_id.empty() ? select_open_after : select_open_of_thread);
-    query->bind(after).bind(static_cast<std::int64_t>(limit));
-    if (!thread_id.empty()) query->bind(thread_id);
     std::vector<OpenApproval> rows;
-    while (query->step()) rows.push_back(read_open(query));
+    if (thread_id.empty()) {
+        auto query = database_.query(select_open_after);
+        query->bind(after).bind(static_cast<std::int64_t>(limit));
+        while (query->step()) rows.push_back(read_open(query));
+        return rows;
+    }
+    auto query = database_.query(select_open_of_thread);
+    query->bind(thread_id).bind(after);
+    while (rows.size() < limit && query->step()) {
+        auto row = read_open(query);
+        // A host's own id may lie between those of the children.
+        if (row.thread_id == thread_id || journal::call_behind(row.thread_id, thread_id))
+            rows.push_back(std::move(row));
+    }
     return rows;
 }
 
@@ -200,6 +228,7 @@ ThreadHead Rows::head_of(const std::string& id) {
 AppendStatus Rows::check(const Append& append, const ThreadHead& head, const std::function<bool(std::int64_t)>& alive,
                          AppendResult& result) {
     if (head.no == 0 && !append.create) return AppendStatus::unknown_thread;
+    if (any_aborted(append.ancestors)) return AppendStatus::stopped;
     if (append.lease == LeaseUse::take && alive(head.runner)) {
         result.leased_by = describe_runner(head.runner);
         return AppendStatus::leased;
@@ -218,6 +247,10 @@ AppendStatus Rows::check(const Append& append, const ThreadHead& head, const std
         if (late && !append.closes_late) return AppendStatus::expired;
     }
     return AppendStatus::done;
+}
+
+bool Rows::any_aborted(const std::vector<std::string>& threads) {
+    return std::ranges::any_of(threads, [this](const auto& id) { return head_of(id).status == ThreadStatus::aborted; });
 }
 
 std::int64_t Rows::make_thread(const Append& append) {

@@ -24,6 +24,7 @@ public:
 
     std::optional<ThreadHead> find_thread(const std::string& id);
     std::vector<ThreadHead> threads();
+    std::vector<ThreadHead> descendants(const std::string& thread_id);
     std::vector<JournalRow> load(const std::string& thread_id, std::int64_t after);
     std::vector<OpenApproval> open_approvals(const std::string& thread_id, std::int64_t after, std::size_t limit);
     std::optional<ApprovalPlace> find_approval(std::int64_t number);
@@ -35,6 +36,7 @@ private:
     ThreadHead head_of(const std::string& id);
     AppendStatus check(const Append& append, const ThreadHead& head, const std::function<bool(std::int64_t)>& alive,
                        AppendResult& result);
+    bool any_aborted(const std::vector<std::string>& threads);
     std::int64_t make_thread(const Append& append);
     void close_approvals(const Append& append, std::int64_t thread);
     std::int64_t next_number();

@@ -329,6 +329,14 @@ Result<std::vector<ThreadHead>> SqliteCheckpointer::threads() {
     });
 }
 
+Result<std::vector<ThreadHead>> SqliteCheckpointer::descendants(const std::string& thread_id) {
+    return store_->read([&](Rows rows) -> Result<std::vector<ThreadHead>> {
+        auto heads = rows.descendants(thread_id);
+        for (auto& head : heads) head.runner_alive = store_->alive(head.runner);
+        return heads;
+    });
+}
+
 Result<std::vector<OpenApproval>> SqliteCheckpointer::open_approvals(const std::string& thread_id, std::int64_t after,
                                                                      std::size_t limit) {
     return store_->read(

@@ -1,0 +1,26 @@
+// What the listener was told since the last prompt; kept by the agent from one resume to the next.
+#pragma once
+
+#include <assent/gate.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace assent {
+
+struct Told {
+    std::vector<CallReport> ended;
+    std::vector<std::string> questions;
+    std::map<std::string, std::unique_ptr<Told>> children;  ///< By thread.
+
+    /// Of a child thread.
+    [[nodiscard]] Told& of(const std::string& child) {
+        auto& told = children[child];
+        if (told == nullptr) told = std::make_unique<Told>();
+        return *told;
+    }
+};
+
+}  // namespace assent
