@@ -18,6 +18,8 @@ namespace assent {
 enum class ApprovalKind : std::uint8_t {
     approve,  ///< May this call run?
     unknown,  ///< This call was started and its process died: how did it end?
+    confirm,  ///< Yes or no: `approve` is yes, `deny` is no. The answer is the call's result.
+    ask,      ///< Questions: `respond` answers them. The answer is the call's result.
 };
 
 /// Where an approval stands. Sent over the wire by name: never rename.
@@ -83,6 +85,8 @@ struct Decision {
     std::string tool;                      ///< Edit: another tool of the agent; empty: the same.
     std::string message;                   ///< Deny: the reason. Respond: the result.
     std::string digest;                    ///< When given, must be the approval's digest.
+    /// Deny: an empty reason was given. The policy style tells it from none.
+    bool empty_reason = false;
 
     bool operator==(const Decision&) const = default;
 };

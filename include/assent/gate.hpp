@@ -39,6 +39,9 @@ struct GateOptions {
     std::int64_t start_within_ms = 10'000;
     /// No call of a turn starts while another of it waits for a person to approve it.
     bool hold_batch = false;
+    std::string system_prompt;  ///< For guards that look at it.
+    /// How long a question may wait whose guard does not say, in milliseconds; none: for ever.
+    std::optional<std::int64_t> timeout_ms = std::nullopt;
     const Clock* clock = nullptr;  ///< None: the system's.
     Random* random = nullptr;      ///< None: the system's.
 };
@@ -54,12 +57,17 @@ struct CallReport {
     std::optional<OutcomeKind> outcome;
     std::string text;  ///< Its result, once it has ended.
     bool is_error = false;
+    /// JSON text of an object, or empty: the tool's own, and as `hitl` how people and policies decided.
     std::string details;
     bool ran = false;      ///< A body was started.
     bool running = false;  ///< A body runs now.
     bool waiting = false;  ///< For people.
     bool edited = false;
     std::string denied_by;  ///< Denied: the guard or the person.
+    /// It ended without having run because a guard, a person or a deadline kept it from running. An abort and an
+    /// error are no block.
+    bool blocked = false;
+    std::optional<std::string> block_reason;
 
     bool operator==(const CallReport&) const = default;
 };
@@ -125,9 +133,11 @@ public:
     Result<void> resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
                         std::vector<AnswerResult>& told, Counting counting = Counting::each);
     /// Records what the model said, prepares and judges its calls, and asks people where a guard says so.
-    Result<void> propose(const ModelTurn& turn);
-    /// Judges again what people edited.
-    Result<void> judge();
+    /// Every guard is asked once. Failure `refused`, and nothing is recorded, if `stop` comes before they have
+    /// judged.
+    Result<void> propose(const ModelTurn& turn, const std::stop_token& stop = {});
+    /// Judges again what people edited. `stop` as with `propose`.
+    Result<void> judge(const std::stop_token& stop = {});
     /// Claims all calls that are ready. May give none: what was approved may have to be asked again.
     Result<std::vector<Permit>> claim(const std::stop_token& stop = {});
     /// Records how a start ended. Never dropped: call it again if it fails.

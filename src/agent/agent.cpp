@@ -28,6 +28,7 @@ GateOptions gate_options(const AgentOptions& options) {
             .use_by_ms = options.use_by_ms,
             .start_within_ms = options.start_within_ms,
             .hold_batch = options.hold_batch,
+            .system_prompt = options.system_prompt,
             .clock = options.clock,
             .random = options.random};
 }

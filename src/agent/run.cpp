@@ -50,7 +50,7 @@ Run RunLoop::go() {
                 step = call_model();
                 break;
             case GateStep::judge:
-                step = gate_.judge();
+                step = gate_.judge(stop_);
                 break;
             case GateStep::start:
                 step = start_ready();
@@ -86,7 +86,7 @@ Result<void> RunLoop::call_model() {
         if (!stored) return stored;
         return Failure{FailureKind::refused, limit + "; raise the limit and resume to go on"};
     }
-    auto stored = gate_.propose(*turn);
+    auto stored = gate_.propose(*turn, stop_);
     // A turn without calls is the end: `finished` tells of it.
     if (stored && !turn->calls.empty()) tell({.kind = AgentEvent::Kind::turn, .text = turn->text});
     return stored;

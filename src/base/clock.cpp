@@ -65,4 +65,14 @@ std::string rfc3339(UnixMillis time) {
     return text.data();
 }
 
+std::string seconds_text(std::int64_t milliseconds) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%lld.%03lld", static_cast<long long>(milliseconds / 1000),
+                  static_cast<long long>(milliseconds % 1000));
+    std::string seconds = text.data();
+    seconds.erase(seconds.find_last_not_of('0') + 1);
+    if (seconds.back() == '.') seconds.pop_back();
+    return seconds;
+}
+
 }  // namespace assent

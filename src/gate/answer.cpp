@@ -1,5 +1,6 @@
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
+#include "base/sha256.hpp"
 #include "base/time_text.hpp"
 #include "base/unknown_field.hpp"
 #include "gate/answering.hpp"
@@ -199,7 +200,8 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
                       .message = repaired_utf8(decision.message),
                       .by = repaired_utf8(reviewer.name),
                       .signed_in = reviewer.signed_in,
-                      .shown = approval.digest};
+                      .shown = approval.digest,
+                      .empty_reason = decision.empty_reason && decision.message.empty()};
     if (decision.kind == DecisionKind::edit) {
         ThreadSession session(store, approval.thread, clock, random);
         auto refusal = Refusal::other;
@@ -215,6 +217,7 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
     }
     if (decision.kind == DecisionKind::respond) answered.text = response_text(approval, answered.message);
     answered.answer = answer_digest(decision.kind, answered.tool, answered.arguments, answered.message);
+    if (answered.empty_reason) answered.answer = hex(sha256(answered.answer));
     return CheckedAnswer(std::move(answered));
 }
 
@@ -282,7 +285,7 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
             return decided(approval, answered, clock_.now());
         case AppendStatus::expired: {
             // What a sweeper would do: the thread can go on without waiting for one.
-            Change late{.events = {timed_out(approval.number, approval.tool)},
+            Change late{.events = {timed_out(approval.number, approval.tool, approval.question, approval.kind)},
                         .lease = LeaseUse::none,
                         .expects_seq = false,
                         .closes = {approval.number},

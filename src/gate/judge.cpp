@@ -4,7 +4,9 @@
 #include "base/json_schema.hpp"
 #include "base/sha256.hpp"
 #include "gate/binding.hpp"
+#include "policy/policy_texts.hpp"
 
+#include <assent/policy.hpp>
 #include <assent/rules.hpp>
 
 #include <cxxabi.h>
@@ -57,19 +59,23 @@ ToolContext context_of(const journal::Call& call, const Tool* tool, Arguments ar
     return context;
 }
 
+Judgement failed(std::string reason) {
+    return {.verdict = Verdict::deny, .reason = std::move(reason), .failed = true};
+}
+
 Judgement judge_safely(Guard& guard, const std::string& name, const GuardedCall& call) {
     try {
         auto judgement = guard.judge(call);
         if (judgement.verdict == Verdict::ask && !judgement.question) {
-            return {.verdict = Verdict::deny, .reason = "the guard " + name + " asked without a question"};
+            return failed("the guard " + name + " asked without a question");
         }
         return judgement;
     } catch (const abi::__forced_unwind&) {
         throw;
     } catch (const std::exception& error) {
-        return {.verdict = Verdict::deny, .reason = "the guard " + name + " failed: " + safe_error(error.what())};
+        return failed("the guard " + name + " failed: " + safe_error(error.what()));
     } catch (...) {
-        return {.verdict = Verdict::deny, .reason = "the guard " + name + " failed"};
+        return failed("the guard " + name + " failed");
     }
 }
 
@@ -109,8 +115,12 @@ void Judge::add_guard(Guard* guard) {
         return std::any_of(guards_.begin(), guards_.end(), [&](const Named& known) { return known.name == name; });
     };
     auto name = guard->name();
-    // Several lists of rules need no names of their own: they are told apart by their order.
-    if (name == ToolInterruptMiddleware::default_name && dynamic_cast<ToolInterruptMiddleware*>(guard) != nullptr) {
+    // Several lists of rules or policies need no names of their own: they are told apart by their order.
+    const bool rules =
+        name == ToolInterruptMiddleware::default_name && dynamic_cast<ToolInterruptMiddleware*>(guard) != nullptr;
+    const bool policy =
+        name == ApprovalPolicyMiddleware::default_name && dynamic_cast<ApprovalPolicyMiddleware*>(guard) != nullptr;
+    if (rules || policy) {
         for (int i = 2; taken(name); ++i) name = guard->name() + "-" + std::to_string(i);
     }
     if (taken(name)) throw ConfigError("two guards are called " + name + "; give each a name of its own");
@@ -173,7 +183,8 @@ std::string Judge::check_edited(const journal::Call& call) const {
     return "Error: invalid arguments for " + call.tool + ": " + arguments.failure().message + "; nothing ran";
 }
 
-Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, UnixMillis now) const {
+Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, UnixMillis now,
+                   const RunContext& run) const {
     Ruling ruling{.judged = {.call = call.ref, .verdict = Verdict::allow}};
     const auto tool = this->tool(call.tool);
     const auto arguments = Arguments::parse(call.arguments, limits_);
@@ -182,15 +193,16 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         ruling.judged.text = denial_text(call.tool, "the call can no longer be judged");
         return ruling;
     }
-    const auto seen = guarded(thread_id, call, tool.get(), *arguments);
+    auto seen = guarded(thread_id, call, tool.get(), *arguments);
+    seen.run = &run;
     int ask_no = call.asks;
-    std::string denial;
+    std::optional<Judgement> denial;
     for (const auto& [guard, name] : guards_) {
         const auto judgement = judge_safely(*guard, name, seen);
         ruling.judged.guards.push_back({name, guard->version(), judgement.verdict, judgement.reason});
         const bool answered = std::find(call.satisfied.begin(), call.satisfied.end(), name) != call.satisfied.end();
         if (judgement.verdict == Verdict::ask && answered) continue;
-        if (judgement.verdict == Verdict::deny && ruling.judged.verdict != Verdict::deny) denial = judgement.reason;
+        if (judgement.verdict == Verdict::deny && !denial) denial = judgement;
         ruling.judged.verdict = std::max(ruling.judged.verdict, judgement.verdict);
         if (judgement.verdict != Verdict::ask) continue;
         ++ask_no;
@@ -208,9 +220,12 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         if (judgement.question->timeout_ms) asked.deadline = now + *judgement.question->timeout_ms;
         ruling.asks.push_back(std::move(asked));
     }
-    if (ruling.judged.verdict == Verdict::deny) {
+    if (denial) {
         ruling.asks.clear();
-        ruling.judged.text = denial_text(call.tool, denial);
+        const bool plain = denial->style == Style::policy;
+        ruling.judged.text = plain ? blocked_text(denial->reason) : denial_text(call.tool, denial->reason);
+        ruling.judged.style = denial->style;
+        ruling.judged.failed = denial->failed;
     }
     return ruling;
 }

@@ -1,5 +1,8 @@
 #include "journal/thread.hpp"
 
+#include "base/hitl_trace.hpp"
+#include "journal/trace.hpp"
+
 #include <algorithm>
 
 namespace assent::journal {
@@ -24,6 +27,38 @@ void close_asks(Call& call, ApprovalState state, UnixMillis at) {
         ask.state = state;
         ask.decided_at = at;
     }
+}
+
+std::optional<std::string> unless_empty(const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+}
+
+void block(Call& call, const std::string& reason) {
+    call.blocked = true;
+    call.block_reason = unless_empty(reason);
+}
+
+// The answer is the result, also a no to a question that takes one.
+bool answers(const Asked& asked, DecisionKind decision) {
+    return asked.answers_call && (decision != DecisionKind::deny || asked.kind == ApprovalKind::confirm);
+}
+
+ApprovalState state_after(DecisionKind decision) {
+    switch (decision) {
+        case DecisionKind::approve:
+            return ApprovalState::approved;
+        case DecisionKind::deny:
+            return ApprovalState::denied;
+        case DecisionKind::edit:
+            return ApprovalState::edited;
+        case DecisionKind::respond:
+            return ApprovalState::answered;
+    }
+    return ApprovalState::denied;
+}
+
+void trace(Call& call, std::string told) {
+    if (!told.empty()) call.traces.push_back(std::move(told));
 }
 
 bool has_open_ask(const Call& call) {
@@ -56,7 +91,7 @@ void close_turn_if_all_ended(ThreadState& state) {
     }
     if (state.aborted && state.running) {
         state.last_text = "Conversation aborted: " + reason_or_default(state.aborted->reason);
-        state.messages.push_back({.role = Role::assistant, .text = state.last_text});
+        state.messages.push_back({.role = Role::assistant, .text = state.last_text, .stop_reason = "aborted"});
         state.running = false;
     }
 }
@@ -78,7 +113,10 @@ public:
     }
 
     void operator()(const ModelSaid& event) {
-        Message message{.role = Role::assistant, .text = event.text, .provider_content = event.provider_content};
+        Message message{.role = Role::assistant,
+                        .text = event.text,
+                        .provider_content = event.provider_content,
+                        .stop_reason = event.stop_reason};
         state_.calls.clear();
         for (std::size_t i = 0; i < event.calls.size(); ++i) {
             const auto& proposed = event.calls[i];
@@ -119,6 +157,7 @@ public:
             case Verdict::deny:
                 close_asks(*call, ApprovalState::withdrawn, at_);
                 end(*call, OutcomeKind::denied, event.text, true);
+                tell_denial(*call, event);
         }
         close_turn_if_all_ended(state_);
     }
@@ -139,15 +178,21 @@ public:
         ask->answer = event;
         ask->decided_by = event.by;
         ask->decided_at = at_;
+        ask->state = state_after(event.decision);
+        trace(*call, answered_trace(ask->asked, event, at_));
+        if (answers(ask->asked, event.decision)) {
+            close_asks(*call, ApprovalState::withdrawn, at_);
+            end(*call, OutcomeKind::answered, event.text, false);
+            close_turn_if_all_ended(state_);
+            return;
+        }
         const auto guard = ask->asked.guard;
         switch (event.decision) {
             case DecisionKind::approve:
-                ask->state = ApprovalState::approved;
                 call->satisfied.push_back(guard);
                 if (call->stage == CallStage::asked && !has_open_ask(*call)) call->stage = CallStage::ready;
                 break;
             case DecisionKind::edit:
-                ask->state = ApprovalState::edited;
                 call->satisfied.clear();
                 if (event.tool == call->tool) call->satisfied.push_back(guard);
                 call->tool = event.tool;
@@ -158,12 +203,11 @@ public:
                 close_asks(*call, ApprovalState::withdrawn, at_);
                 break;
             case DecisionKind::deny:
-                ask->state = ApprovalState::denied;
+                block(*call, event.message);
                 close_asks(*call, ApprovalState::withdrawn, at_);
                 end(*call, OutcomeKind::denied, event.text, true);
                 break;
             case DecisionKind::respond:
-                ask->state = ApprovalState::answered;
                 close_asks(*call, ApprovalState::withdrawn, at_);
                 end(*call, OutcomeKind::answered, event.text, false);
         }
@@ -186,7 +230,7 @@ public:
         call->attempts.pop_back();
         call->ran = !call->attempts.empty();
         call->stage = CallStage::ready;
-        if (state_.aborted) end(*call, OutcomeKind::cancelled, aborted_text(state_.aborted->reason), true);
+        if (state_.aborted) end_aborted(*call, *state_.aborted);
         close_turn_if_all_ended(state_);
     }
 
@@ -243,9 +287,12 @@ public:
         for (auto& call : state_.calls) {
             if (auto* ask = find_ask(call, event.number); ask != nullptr && ask->state == ApprovalState::open) {
                 ask->state = ApprovalState::withdrawn;
+                ask->decided_by = event.by;
                 ask->decided_at = at_;
+                if (!event.text.empty()) cancel_call(call, ask->asked, event);
             }
         }
+        close_turn_if_all_ended(state_);
     }
 
     void operator()(const TimedOut& event) {
@@ -254,6 +301,8 @@ public:
             if (ask == nullptr || ask->state != ApprovalState::open) continue;
             ask->state = ApprovalState::timed_out;
             ask->decided_at = at_;
+            trace(call, unanswered_trace(ask->asked, "timed_out", {}));
+            block(call, event.text);
             close_asks(call, ApprovalState::withdrawn, at_);
             end(call, OutcomeKind::timed_out, event.text, true);
         }
@@ -269,7 +318,7 @@ public:
             if (call.stage == CallStage::unknown) {
                 end_unknown(call);
             } else {
-                end(call, OutcomeKind::cancelled, aborted_text(event.reason), true);
+                end_aborted(call, event);
             }
         }
         if (!state_.turn_open) state_.running = true;  // so that the terminal message is written
@@ -286,6 +335,24 @@ public:
 private:
     static bool newest_open(const Call& call, const std::string& attempt) {
         return !call.attempts.empty() && call.attempts.back().id == attempt && call.attempts.back().open;
+    }
+    static void end_aborted(Call& call, const Aborted& aborted) {
+        trace(call, decision_trace("aborted", reason_or_default(aborted.reason)));
+        end(call, OutcomeKind::cancelled, aborted_text(aborted.reason), true);
+    }
+    static void tell_denial(Call& call, const Judged& judged) {
+        const auto denies = std::find_if(judged.guards.begin(), judged.guards.end(),
+                                         [](const GuardVerdict& guard) { return guard.verdict == Verdict::deny; });
+        const auto reason = denies == judged.guards.end() ? std::string() : denies->reason;
+        if (!judged.failed) block(call, reason);
+        if (judged.style != Style::policy) return;
+        trace(call, judged.failed ? decision_trace("policy_error") : decision_trace("policy_deny", reason));
+    }
+    void cancel_call(Call& call, const Asked& asked, const Withdrawn& event) {
+        trace(call, unanswered_trace(asked, "cancelled", event.reason));
+        block(call, event.text);
+        close_asks(call, ApprovalState::withdrawn, at_);
+        end(call, OutcomeKind::cancelled, event.text, true);
     }
     static void end_unknown(Call& call) {
         end(call, OutcomeKind::unknown, "It is not known whether this call ran to its end.", true);

@@ -57,6 +57,10 @@ struct Call {
     ToolResult result;
     bool ran = false;     ///< A body was started and may have had effects.
     bool edited = false;  ///< What runs is not what the model proposed.
+    /// What hosts are told of its decisions, oldest first: see trace.hpp.
+    std::vector<std::string> traces;
+    bool blocked = false;  ///< A guard, a person or a deadline kept it from running; an abort or an error does not.
+    std::optional<std::string> block_reason;
 };
 
 struct ThreadState {

@@ -1,0 +1,19 @@
+// The words of the policy style: what the model is told of calls that did not run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace assent {
+
+inline constexpr std::string_view policy_timeout_text = "approval_timeout";
+
+/// The reason alone, as the policy or the person gave it.
+[[nodiscard]] inline std::string blocked_text(const std::string& reason) {
+    return reason.empty() ? "Tool execution was blocked" : reason;
+}
+[[nodiscard]] inline std::string cancelled_text(const std::string& reason) {
+    return "cancelled: " + reason;
+}
+
+}  // namespace assent
