@@ -8,6 +8,7 @@
 
 #include <assent/gate.hpp>
 #include <assent/rules.hpp>
+#include <assent/timeout.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -58,6 +59,9 @@ struct AgentOptions {
     std::int64_t start_within_ms = 10'000;
     /// No call of a turn starts while another of it waits for a person to approve it.
     bool hold_batch = false;
+    /// How long a question may wait whose guard does not say. Not said: the channel's default; without a channel
+    /// for ever.
+    Timeout timeout;
     std::function<void(const AgentEvent&)> listener;
     std::string settings;  ///< The host's own, kept with the thread: JSON text of an object.
     JsonLimits json_limits;
@@ -131,6 +135,10 @@ public:
     }
     /// Cancels what has not started. Works from another process too, see `Approvals::abort`.
     Result<AbortResult> abort(const std::string& reason = {});
+    /// The same, and no failure if there is no such thread yet or nothing to abort. The model's calls that had not
+    /// started get `aborted: REASON` as result, and the conversation ends with `Conversation aborted: REASON`;
+    /// then the listener is told. Empty: "aborted by host". The next prompt goes on in the same thread.
+    Result<AbortResult> abort_pending(const std::string& reason = {});
 
     /// Who prompts and answers through this object; default "library".
     void set_reviewer(Reviewer reviewer);

@@ -83,6 +83,11 @@ public:
     Result<AnswerResult> answer_json(const std::string& id, std::string_view json, const Reviewer& reviewer,
                                      const std::string& thread = {});
 
+    /// Ends the call that is asked about, as cancelled: the model is told `cancelled: REASON`. Not for unknown
+    /// outcomes. Status `decided`, `conflict`, `expired`, …, as for an answer.
+    Result<AnswerResult> cancel(const std::string& id, const std::string& reason, const Reviewer& reviewer,
+                                const std::string& thread = {});
+
     /// Ends an unknown outcome. `text`: the result for the model (done, fail). Retry is refused while
     /// the process that started the call is known to live.
     Result<AnswerResult> resolve(const std::string& id, Resolution how, std::string_view text, const Reviewer& reviewer,
@@ -103,6 +108,7 @@ private:
     Result<AnswerResult> resolve_found(const Approval& approval, Resolution how, std::string_view text,
                                        const Reviewer& reviewer);
     Result<AnswerResult> answer_found(const Approval& approval, const Decision& decision, const Reviewer& reviewer);
+    Result<AnswerResult> expire_found(const Approval& approval);
 
     Checkpointer& checkpointer_;
     const Clock& clock_;

@@ -29,6 +29,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace assent {
 
@@ -85,9 +86,9 @@ using PolicyDecision = std::variant<std::monostate, Approve, Deny, AskUser>;
 using Policy = std::function<PolicyDecision(const ToolCall<>& call)>;
 
 struct PolicyOptions {
-    std::string tool;             ///< The one tool that it judges; empty: every tool.
-    std::string version = "1";    ///< See Guard::version.
-    std::string name = "policy";  ///< Several with this name are numbered in list order ("policy", "policy-2").
+    std::vector<std::string> tools;  ///< The tools that it judges; empty: every tool.
+    std::string version = "1";       ///< See Guard::version.
+    std::string name = "policy";     ///< Several with this name are numbered in list order ("policy", "policy-2").
 };
 
 /// What to do with a call, for those who have their own loop.
@@ -107,7 +108,7 @@ public:
     static constexpr std::string_view default_name = "policy";
 
     /// `channel`: gives its default time-out, and asks when `before_tool_call` is called; may be null inside an
-    /// agent. Throws ConfigError: no policy.
+    /// agent, which has a channel of its own. Throws ConfigError: no policy.
     ApprovalPolicyMiddleware(std::shared_ptr<Channel> channel, Policy policy, PolicyOptions options = {});
 
     /// Outside of an agent: judges, asks through the channel, and waits for the answer. Nothing: run the call as
@@ -118,19 +119,20 @@ public:
     [[nodiscard]] std::string name() const override { return options_.name; }
     [[nodiscard]] std::string version() const override { return options_.version; }
     [[nodiscard]] bool can_ask() const override { return true; }
-    [[nodiscard]] std::vector<std::string> tools_named() const override;
+    [[nodiscard]] std::vector<std::string> tools_named() const override { return options_.tools; }
     [[nodiscard]] Judgement judge(const GuardedCall& call) override;
 
 private:
+    [[nodiscard]] bool judges(std::string_view tool) const;
+
     std::shared_ptr<Channel> channel_;
     Policy policy_;
     PolicyOptions options_;
 };
 
 [[nodiscard]] std::shared_ptr<ApprovalPolicyMiddleware> policy(Policy policy, PolicyOptions options = {});
-/// The calls of these tools ask a person; others run.
+/// Every call of these tools asks a person; without names, every call of any tool.
 [[nodiscard]] std::shared_ptr<ApprovalPolicyMiddleware> confirm_tools(std::vector<std::string> tools,
-                                                                      AskUser question = {},
-                                                                      PolicyOptions options = {});
+                                                                      AskUser question = {});
 
 }  // namespace assent

@@ -29,6 +29,7 @@ GateOptions gate_options(const AgentOptions& options) {
             .start_within_ms = options.start_within_ms,
             .hold_batch = options.hold_batch,
             .system_prompt = options.system_prompt,
+            .timeout_ms = options.timeout.milliseconds(),
             .clock = options.clock,
             .random = options.random};
 }
@@ -246,6 +247,12 @@ Run Agent::resume_json(std::string_view json, const std::stop_token& stop) {
 
 Result<AbortResult> Agent::abort(const std::string& reason) {
     return impl_->approvals().abort(thread_id(), reason, impl_->reviewer.name);
+}
+
+Result<AbortResult> Agent::abort_pending(const std::string& reason) {
+    auto aborted = abort(reason);
+    if (!aborted && aborted.failure().kind == FailureKind::unknown_thread) return AbortResult{};
+    return aborted;
 }
 
 void Agent::set_reviewer(Reviewer reviewer) {

@@ -245,6 +245,8 @@ void RunLoop::tell_ended_calls() {
                                       [&](const auto& known) { return same_call(known, call); });
         if (!call.outcome || told) continue;
         told_.ended.push_back(call);
+        // What an abort cut off has not ended by itself: the end of the whole tells of it.
+        if (gate_.aborted() && *call.outcome == OutcomeKind::cancelled && !call.ran) continue;
         tell({.kind = AgentEvent::Kind::ended, .call = call});
     }
 }

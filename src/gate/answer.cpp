@@ -9,6 +9,7 @@
 #include "gate/recorded.hpp"
 #include "gate/session.hpp"
 #include "policy/policy_answer.hpp"
+#include "policy/policy_texts.hpp"
 #include "policy/rules_answer.hpp"
 #include "policy/table_answer.hpp"
 
@@ -20,6 +21,8 @@ namespace assent {
 namespace {
 
 using journal::Answered;
+
+constexpr std::string_view default_cancel_reason = "cancelled";
 
 std::string decision_words(const Approval& approval) {
     if (approval.state == ApprovalState::timed_out) return "timed out";
@@ -283,17 +286,8 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
     switch (appended->status) {
         case AppendStatus::done:
             return decided(approval, answered, clock_.now());
-        case AppendStatus::expired: {
-            // What a sweeper would do: the thread can go on without waiting for one.
-            Change late{.events = {timed_out(approval.number, approval.tool, approval.question, approval.kind)},
-                        .lease = LeaseUse::none,
-                        .expects_seq = false,
-                        .closes = {approval.number},
-                        .closes_late = true,
-                        .closes_calls = {{approval.turn, approval.position}}};
-            if (auto swept = session.append(std::move(late)); !swept) return swept.failure();
-            return expired(approval);
-        }
+        case AppendStatus::expired:
+            return expire_found(approval);
         case AppendStatus::closed: {
             auto now = find(approval.id);
             if (!now) return now.failure();
@@ -302,6 +296,49 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
         default:
             return Failure{FailureKind::database, "the store refused the answer; try again"};
     }
+}
+
+// What a sweeper would do: the thread can go on without waiting for one.
+Result<AnswerResult> Approvals::expire_found(const Approval& approval) {
+    ThreadSession session(checkpointer_, approval.thread, clock_, random_);
+    Change late{.events = {timed_out(approval.number, approval.tool, approval.question, approval.kind)},
+                .lease = LeaseUse::none,
+                .expects_seq = false,
+                .closes = {approval.number},
+                .closes_late = true,
+                .closes_calls = {{approval.turn, approval.position}}};
+    if (auto swept = session.append(std::move(late)); !swept) return swept.failure();
+    return expired(approval);
+}
+
+Result<AnswerResult> Approvals::cancel(const std::string& id, const std::string& reason, const Reviewer& reviewer,
+                                       const std::string& thread) {
+    auto approval = find(id, thread);
+    if (!approval) {
+        if (auto known = told_of_missing(approval.failure())) return std::move(*known);
+        return approval.failure();
+    }
+    if (approval->kind == ApprovalKind::unknown)
+        return refused(*approval, "this call was started: it can be resolved or aborted, not cancelled");
+    if (approval->state != ApprovalState::open) return conflict(*approval, false);
+    const auto words = reason.empty() ? std::string(default_cancel_reason) : repaired_utf8(reason);
+    ThreadSession session(checkpointer_, approval->thread, clock_, random_);
+    auto appended = session.append({.events = {journal::Withdrawn{.number = approval->number,
+                                                                  .reason = words,
+                                                                  .text = cancelled_text(words, approval->kind),
+                                                                  .by = repaired_utf8(reviewer.name)}},
+                                    .lease = LeaseUse::none,
+                                    .expects_seq = false,
+                                    .closes = {approval->number},
+                                    .closes_calls = {{approval->turn, approval->position}}});
+    if (!appended) return appended.failure();
+    if (appended->status == AppendStatus::expired) return expire_found(*approval);
+    auto now = find(approval->id);
+    if (!now) return now.failure();
+    if (appended->status == AppendStatus::done)
+        return AnswerResult{.status = AnswerResult::Status::decided, .approval = *now};
+    if (appended->status == AppendStatus::closed) return conflict(*now, true);
+    return Failure{FailureKind::database, "the store refused the cancellation; try again"};
 }
 
 Result<AnswerResult> Approvals::resolve(const std::string& id, Resolution how, std::string_view text,

@@ -58,5 +58,6 @@ void run_interrupt_id_case(const JsonNode& node);
 void run_tool_decision_case(const JsonNode& node);
 void run_regex_case(const JsonNode& node);
 void run_decision_case(const JsonNode& node);
+void run_approval_outcome_case(const JsonNode& node);
 
 }  // namespace assent::conformance
