@@ -1,11 +1,12 @@
 // An agent: a model, tools, guards, and a thread that survives the process.
 //
-// Thread-safety: one thread at a time calls `prompt`, `resume` and the rest; `stop` tokens and
-// `Approvals` on the same store may be used from others. Tools of one turn run on threads of their own.
-// The listener is called on the thread that called `prompt` or `resume`; it may use `Approvals`, not
-// the agent.
+// Thread-safety: one thread at a time calls `prompt`, `resume` and the rest (another one is refused: failure
+// `usage`); `abort`, `abort_pending`, `detach`, `stop` tokens, the channel, and `Approvals` on the same store may be
+// used from others. Tools of one turn run on threads of their own. The listener is called on the thread that called
+// `prompt`, `resume` or `abort_pending`; it may use the channel and `Approvals`, not the agent.
 #pragma once
 
+#include <assent/channel.hpp>
 #include <assent/gate.hpp>
 #include <assent/rules.hpp>
 #include <assent/timeout.hpp>
@@ -34,11 +35,13 @@ struct AgentEvent {
         ended,         ///< A call of the turn has ended: `call`.
         waiting,       ///< Only people are waited for.
         finished,      ///< The run has come to its end; the final text in `text`.
+        hitl,          ///< Something happened on the channel, or the conversation was aborted: `hitl`.
     };
     Kind kind = Kind::text;
     std::string text;
     std::optional<Approval> approval;
     std::optional<CallReport> call;
+    std::optional<HitlEvent> hitl;
 };
 
 struct AgentOptions {
@@ -48,7 +51,10 @@ struct AgentOptions {
     /// In order; those that are guards too (rules) judge.
     std::vector<std::shared_ptr<Middleware>> middleware;
     std::vector<std::shared_ptr<Guard>> guards;
-    /// Must outlive the agent. None: nothing outlives it, and no guard may ask.
+    /// With one a prompt waits for people, see `assent/channel.hpp`; without, it returns when only people are
+    /// waited for.
+    std::shared_ptr<Channel> channel;
+    /// Must outlive the agent. None: nothing outlives it, and guards may ask only with a channel.
     Checkpointer* checkpointer = nullptr;
     std::string thread_id;  ///< Empty: a new one is made up.
     int turns_max = 50;     ///< Model turns a prompt may take.
@@ -97,6 +103,7 @@ public:
     template <std::same_as<bool> Bool>
     Answer(Bool yes) : decision_(yes ? approve() : deny()) {}
     Answer(const ToolDecision& decision) : json_(decision.json()) {}
+    Answer(const ApproveAnswer& answer) : json_(answer.json()) {}
     /// The style's own form as JSON text.
     static Answer json(std::string text);
 
@@ -133,6 +140,14 @@ public:
     Run resume(const Text& json, const std::stop_token& stop = {}) {
         return resume_json(json, stop);
     }
+    /// Gives the answer to one request, by its `id` or `question_id`, then goes on where the thread stands, also in
+    /// another process than the one that asked. An answer that does not count is a failure of its kind (`refused`,
+    /// `conflict`, `expired`, `not_found`, `ambiguous`), and nothing goes on. Failure `leased`: the answer counts,
+    /// and another process goes on.
+    Run respond(const std::string& id, const HitlAnswer& answer, const std::stop_token& stop = {});
+    /// Lets a prompt that waits on the channel return now, from another thread; its status is `waiting` and what is
+    /// open stays open. Failure `usage`: there is no channel.
+    Result<void> detach();
     /// Cancels what has not started. Works from another process too, see `Approvals::abort`.
     Result<AbortResult> abort(const std::string& reason = {});
     /// The same, and no failure if there is no such thread yet or nothing to abort. The model's calls that had not

@@ -73,8 +73,9 @@ public:
     Result<std::vector<Approval>> pending(const std::string& thread = {}, std::int64_t after = 0,
                                           std::size_t limit = 100);
 
-    /// The approval with this id, open or decided. With `thread`, `id` may also be its interrupt id if
-    /// exactly one open approval of the thread has it. Failure kinds not_found, ambiguous, database.
+    /// The approval with this id, open or decided. With `thread`, `id` may also be its interrupt or question id if
+    /// exactly one open approval of the thread has it; if none has it any more, the last that had it is meant, which
+    /// reads the thread's journal. Failure kinds not_found, ambiguous, database.
     Result<Approval> find(const std::string& id, const std::string& thread = {});
 
     Result<AnswerResult> answer(const std::string& id, const Decision& decision, const Reviewer& reviewer,

@@ -159,8 +159,12 @@ public:
     [[nodiscard]] std::vector<CallReport> calls() const;
     /// Open approvals of this thread.
     [[nodiscard]] std::vector<Approval> open() const;
+    /// Approvals of the latest turn, open or not.
+    [[nodiscard]] std::vector<Approval> asked() const;
     [[nodiscard]] ThreadStatus status() const noexcept;
     [[nodiscard]] bool aborted() const noexcept;
+    /// Why it was aborted; empty: it was not.
+    [[nodiscard]] std::string abort_reason() const;
     [[nodiscard]] int turns() const noexcept;      ///< Model turns in the thread.
     [[nodiscard]] int run_turns() const noexcept;  ///< Model turns since the last prompt.
     [[nodiscard]] int run_calls() const noexcept;  ///< Calls since the last prompt.

@@ -55,8 +55,10 @@ struct HitlPayload {
 
 /// One open question to people.
 struct HitlRequest {
-    std::string id;           ///< The approval's, unique for ever.
-    std::string question_id;  ///< The model's id of the call, which a model may use again; without one, `id`.
+    std::string id;  ///< The approval's, unique for ever.
+    /// The style's own id: of policies and questions the model's id of the call, which a model may use again. Without
+    /// one, `id`.
+    std::string question_id;
     std::string thread_id;
     HitlPayload payload;
     UnixMillis created_at = 0;
@@ -99,7 +101,7 @@ struct HitlAnswerEvent {
     std::string question_id;
     std::string answer;
     std::string answered_by;
-    bool cancelled = false;
+    bool cancelled = false;  ///< By a host, or because another decision ended the call.
     bool timed_out = false;
 };
 /// Nobody waits here any more; the requests stay open and may be answered anywhere.

@@ -5,9 +5,12 @@
 #include "agent/run.hpp"
 #include "base/sha256.hpp"
 #include "gate/answering.hpp"
+#include "gate/question_tool.hpp"
+#include "journal/thread.hpp"
 #include "policy/table_answer.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace assent {
 namespace {
@@ -29,7 +32,8 @@ GateOptions gate_options(const AgentOptions& options) {
             .start_within_ms = options.start_within_ms,
             .hold_batch = options.hold_batch,
             .system_prompt = options.system_prompt,
-            .timeout_ms = options.timeout.milliseconds(),
+            .timeout_ms = options.timeout.milliseconds(
+                options.channel != nullptr ? options.channel->default_timeout_ms() : std::nullopt),
             .clock = options.clock,
             .random = options.random};
 }
@@ -53,12 +57,38 @@ bool has_table(const AgentOptions& options) {
     });
 }
 
+bool counts(const AnswerResult& result) {
+    return result.status == AnswerResult::Status::decided || result.status == AnswerResult::Status::already;
+}
+
+// Of an answer that does not count.
+Failure why_not(const AnswerResult& result) {
+    switch (result.status) {
+        case AnswerResult::Status::expired:
+            return {FailureKind::expired, result.message};
+        case AnswerResult::Status::not_found:
+            return {FailureKind::not_found, result.message};
+        case AnswerResult::Status::ambiguous:
+            return {FailureKind::ambiguous, result.message};
+        case AnswerResult::Status::refused:
+            return {FailureKind::refused, result.message};
+        default:
+            return {FailureKind::conflict, result.message};
+    }
+}
+
 // An agent that can ask must be able to wait.
 void refuse_asking_guards(const AgentOptions& options) {
     const auto check = [](const Guard* guard) {
         if (guard == nullptr || !guard->can_ask()) return;
-        throw ConfigError("the guard " + guard->name() + " can ask people, so the agent needs a checkpointer");
+        throw ConfigError("the guard " + guard->name() +
+                          " can ask people, so the agent needs a checkpointer or a channel");
     };
+    for (const auto& tool : options.tools) {
+        if (dynamic_cast<const QuestionTool*>(tool.get()) != nullptr)
+            throw ConfigError("the tool " + tool->spec().name +
+                              " asks people, so the agent needs a checkpointer or a channel");
+    }
     for (const auto& guard : options.guards) check(guard.get());
     for (const auto& middleware : options.middleware) check(dynamic_cast<const Guard*>(middleware.get()));
 }
@@ -90,13 +120,19 @@ public:
     explicit Impl(AgentOptions given) : options(std::move(given)), durable(options.checkpointer != nullptr) {
         if (options.model == nullptr) throw ConfigError("an agent needs a model");
         if (!durable) {
-            refuse_asking_guards(options);
+            if (options.channel == nullptr) refuse_asking_guards(options);
             own_store = std::make_unique<MemoryCheckpointer>();
             options.checkpointer = own_store.get();
         }
         if (options.thread_id.empty()) options.thread_id = new_thread_id(random());
         gate = std::make_unique<Gate>(gate_options(options));
         if (!options.settings.empty()) gate->configure(options.settings);
+        if (options.channel != nullptr) options.channel->attach(*options.checkpointer, options.thread_id);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl() {
+        if (options.channel != nullptr) options.channel->leave(*options.checkpointer, options.thread_id);
     }
 
     Random& random() { return options.random != nullptr ? *options.random : system_random(); }
@@ -149,7 +185,26 @@ public:
             if (!result && next == came.end()) break;
             came_of.push_back(result ? std::move(*result) : std::move(*next++));
         }
-        return taken ? go(stop) : stays(taken.failure());
+        return goes_on(taken, stop);
+    }
+
+    // One answer, which has to count.
+    Run respond(const std::string& id, const HitlAnswer& answer, std::vector<AnswerResult>& came_of,
+                const std::stop_token& stop) {
+        auto approval = approvals().find(id, options.thread_id);
+        if (!approval) {
+            if (auto told_of = told_of_missing(approval.failure())) came_of.push_back(std::move(*told_of));
+            return failed(approval.failure());
+        }
+        auto read = read_hitl_answer(*approval, answer.text());
+        if (auto* refused = std::get_if<AnswerResult>(&read)) {
+            came_of.push_back(std::move(*refused));
+            return failed({FailureKind::refused, came_of.back().message});
+        }
+        auto taken = gate->resume({{*approval, std::get<Decision>(std::move(read))}}, reviewer, came_of);
+        notify();
+        if (!came_of.empty() && !counts(came_of.back())) return stays(why_not(came_of.back()));
+        return goes_on(taken, stop);
     }
 
     // Of a whole answer that does not count.
@@ -193,7 +248,18 @@ public:
         auto taken = gate->resume(given, reviewer, came_of, Counting::all_or_none);
         // Somebody gave the same list meanwhile: there is nothing left but to go on.
         if (!taken && given_before(came_of)) taken = gate->resume();
-        return taken ? go(stop) : stays(taken.failure());
+        return goes_on(taken, stop);
+    }
+
+    // With a channel also while another runner has the thread.
+    Run goes_on(const Result<void>& taken, const std::stop_token& stop) {
+        if (taken) return go(stop);
+        const bool elsewhere = options.channel != nullptr && taken.failure().kind == FailureKind::leased;
+        return elsewhere ? RunLoop(options, *gate, told, stop).follow() : stays(taken.failure());
+    }
+
+    void notify() const {
+        if (options.channel != nullptr) options.channel->changed();
     }
 
     // Nobody goes on here: what was claimed with the answers is released.
@@ -217,6 +283,24 @@ public:
 
     Run go(const std::stop_token& stop) { return RunLoop(options, *gate, told, stop).go(); }
 
+    // Runs `act`, unless another thread already runs something of this agent.
+    template <class Act>
+    Run alone(Act act) {
+        if (busy.exchange(true)) {
+            return {.status = RunStatus::failed,
+                    .thread = options.thread_id,
+                    .failure = Failure{FailureKind::usage,
+                                       "the agent runs already, in another thread; answer through "
+                                       "its channel, or wait"}};
+        }
+        const Idle idle{busy};
+        return act();
+    }
+    struct Idle {
+        std::atomic<bool>& busy;
+        ~Idle() { busy = false; }
+    };
+
     AgentOptions options;
     bool durable;
     bool thread_known = false;
@@ -224,6 +308,7 @@ public:
     std::unique_ptr<Gate> gate;
     Told told;
     Reviewer reviewer{.name = "library"};
+    std::atomic<bool> busy = false;
 };
 
 Agent::Agent(AgentOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -231,28 +316,56 @@ Agent::~Agent() = default;
 Agent::Agent(Agent&&) noexcept = default;
 
 Run Agent::prompt(const std::string& text, const std::stop_token& stop) {
-    if (auto begun = impl_->gate->prompt(text, impl_->reviewer.name); !begun) return impl_->failed(begun.failure());
-    impl_->thread_known = true;
-    impl_->told = {};
-    return impl_->go(stop);
+    return impl_->alone([&]() -> Run {
+        if (auto begun = impl_->gate->prompt(text, impl_->reviewer.name); !begun) return impl_->failed(begun.failure());
+        impl_->thread_known = true;
+        impl_->told = {};
+        return impl_->go(stop);
+    });
 }
 
 Run Agent::resume(const Answers& answers, const std::stop_token& stop) {
-    return impl_->resume_known([&](std::vector<AnswerResult>& told) { return impl_->resume(answers, told, stop); });
+    return impl_->alone([&] {
+        return impl_->resume_known([&](std::vector<AnswerResult>& told) { return impl_->resume(answers, told, stop); });
+    });
 }
 
 Run Agent::resume_json(std::string_view json, const std::stop_token& stop) {
-    return impl_->resume_known([&](std::vector<AnswerResult>& told) { return impl_->resume_json(json, told, stop); });
+    return impl_->alone([&] {
+        return impl_->resume_known(
+            [&](std::vector<AnswerResult>& told) { return impl_->resume_json(json, told, stop); });
+    });
+}
+
+Run Agent::respond(const std::string& id, const HitlAnswer& answer, const std::stop_token& stop) {
+    return impl_->alone([&] {
+        return impl_->resume_known(
+            [&](std::vector<AnswerResult>& told) { return impl_->respond(id, answer, told, stop); });
+    });
+}
+
+Result<void> Agent::detach() {
+    if (impl_->options.channel == nullptr)
+        return Failure{FailureKind::usage, "the agent has no channel to be detached from"};
+    impl_->options.channel->detach();
+    return {};
 }
 
 Result<AbortResult> Agent::abort(const std::string& reason) {
-    return impl_->approvals().abort(thread_id(), reason, impl_->reviewer.name);
+    auto aborted = impl_->approvals().abort(thread_id(), reason, impl_->reviewer.name);
+    impl_->notify();
+    return aborted;
 }
 
 Result<AbortResult> Agent::abort_pending(const std::string& reason) {
     auto aborted = abort(reason);
-    if (!aborted && aborted.failure().kind == FailureKind::unknown_thread) return AbortResult{};
-    return aborted;
+    if (!aborted && aborted.failure().kind != FailureKind::unknown_thread) return aborted;
+    // A run that is under way tells of it when it ends.
+    if (!impl_->busy && impl_->options.listener) {
+        const AgentAbortedEvent event{.reason = journal::abort_reason({.reason = reason})};
+        impl_->options.listener({.kind = AgentEvent::Kind::hitl, .hitl = event});
+    }
+    return aborted ? aborted : Result<AbortResult>(AbortResult{});
 }
 
 void Agent::set_reviewer(Reviewer reviewer) {

@@ -14,6 +14,7 @@ namespace assent {
 struct Told {
     std::vector<CallReport> ended;
     std::vector<std::string> questions;
+    std::vector<HitlRequest> requests;  ///< Told on the channel and not over yet.
 };
 
 class RunLoop {
@@ -21,9 +22,11 @@ public:
     RunLoop(const AgentOptions& options, Gate& gate, Told& told, std::stop_token stop);
     ~RunLoop();
 
-    /// Goes on until the end of the prompt, a failure, or until only people are waited for. All tools
-    /// that were started have ended and are recorded when it returns.
+    /// Goes on until the end of the prompt, a failure, or until only people are waited for and there is no channel
+    /// to wait on. All tools that were started have ended and are recorded when it returns.
     Run go();
+    /// The same while another runner has the thread: waits on the channel until it can go on.
+    Run follow();
 
 private:
     [[nodiscard]] Result<void> call_model();
@@ -32,6 +35,14 @@ private:
     [[nodiscard]] Result<void> wait_for_tools();
     [[nodiscard]] Result<void> record(const Outcome& outcome);
     [[nodiscard]] Result<void> drain();
+    [[nodiscard]] bool waits_on_channel() const;
+    [[nodiscard]] bool has_requests() const;
+    [[nodiscard]] std::optional<Run> wait_for_people();
+    [[nodiscard]] Result<bool> may_go_on();
+    [[nodiscard]] bool overdue() const;
+    [[nodiscard]] std::int64_t until_deadline() const;
+    [[nodiscard]] Run suspended();
+    [[nodiscard]] const Clock& clock() const;
     void ended(Outcome outcome);
     [[nodiscard]] Run at_rest(RunStatus status);
     [[nodiscard]] Run ended(RunStatus status, std::optional<Failure> failure = {});
@@ -39,6 +50,8 @@ private:
     void tell(const AgentEvent& event) const;
     void tell_ended_calls();
     void tell_new_questions();
+    void tell_over();
+    void tell(HitlEvent event) const;
 
     const AgentOptions& options_;
     Gate& gate_;
@@ -51,6 +64,7 @@ private:
     std::deque<Outcome> outcomes_;  // of tools that have ended and are not recorded yet
     int bodies_ = 0;                // threads that still run something of this loop
     int running_ = 0;
+    bool elsewhere_ = false;  // another runner moves the thread on
 };
 
 }  // namespace assent

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -43,6 +44,11 @@ public:
 };
 
 }  // namespace
+
+void Clock::wait(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
+                 std::int64_t milliseconds) const {
+    changed.wait_for(lock, std::chrono::milliseconds(milliseconds));
+}
 
 const Clock& system_clock() noexcept {
     static const SystemClock clock;

@@ -10,10 +10,12 @@
 #include "gate/session.hpp"
 #include "policy/policy_answer.hpp"
 #include "policy/policy_texts.hpp"
+#include "policy/question_answers.hpp"
 #include "policy/rules_answer.hpp"
 #include "policy/table_answer.hpp"
 
 #include <assent/approvals.hpp>
+#include <assent/hitl.hpp>
 
 #include <algorithm>
 
@@ -142,6 +144,47 @@ Result<AnswerResult> told(Checkpointer& store, const Approval& stands, const Ans
     return conflict(stands, lost_race);
 }
 
+std::vector<HitlQuestion> questions_of(const Approval& approval) {
+    return hitl_request(approval).payload.questions;
+}
+
+// {"decision": "deny"} declines to answer, in place of true or false or the answers by key.
+std::variant<Decision, AnswerResult> read_answer_to_question(const Approval& approval, std::string_view json) {
+    const bool confirms = approval.kind == ApprovalKind::confirm;
+    const auto text = JsonText::parse(std::string(json));
+    if (!text) return refused(approval, "the answer is no json: " + text.failure().message, Refusal::bad_shape);
+    const auto& root = text->root();
+    if (confirms && root.kind == JsonNode::Kind::boolean) return root.boolean ? approve() : deny();
+    const auto questions = questions_of(approval);
+    const bool asks_decision = std::ranges::any_of(questions, [](const auto& one) { return one.key == "decision"; });
+    if (root.find("decision") != nullptr && !asks_decision) {
+        auto read = read_policy_answer(json);
+        if (auto* decision = std::get_if<Decision>(&read)) return std::move(*decision);
+        auto& refusal = std::get<AnswerRefusal>(read);
+        return refused(approval, std::move(refusal.message), refusal.kind);
+    }
+    if (confirms) return refused(approval, "the answer must be true or false", Refusal::bad_shape);
+    return answer_questions(text->text());
+}
+
+// What the model is told of an answer that is the call's result, and the answers as they are kept. A refusal: they
+// do not fit the questions.
+std::optional<AnswerRefusal> add_result(const Approval& approval, const Decision& decision, Answered& answered) {
+    if (approval.kind == ApprovalKind::confirm) {
+        answered.text = decision.kind == DecisionKind::approve ? "yes" : "no";
+        if (!answered.message.empty()) answered.text += ": " + answered.message;
+        return std::nullopt;
+    }
+    if (decision.kind != DecisionKind::respond) return std::nullopt;
+    const auto questions = questions_of(approval);
+    auto answers =
+        decision.arguments ? read_answers(questions, *decision.arguments) : read_free_text(questions, answered.message);
+    if (auto* refusal = std::get_if<AnswerRefusal>(&answers)) return std::move(*refusal);
+    answered.arguments = std::get<std::string>(answers);
+    answered.text = answers_text(answered.arguments);
+    return std::nullopt;
+}
+
 // Whether the attempt's own process said that it came back, so that nothing of it runs any more there.
 Result<bool> has_returned(Checkpointer& store, const Approval& approval) {
     bool returned = false;
@@ -166,6 +209,8 @@ std::optional<AnswerResult> told_of_missing(const Failure& failure) {
 }
 
 std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json) {
+    if (approval.kind == ApprovalKind::confirm || approval.kind == ApprovalKind::ask)
+        return read_answer_to_question(approval, json);
     const auto style = approval.question.style;
     if (style != Style::rules) {
         auto read = style == Style::policy ? read_policy_answer(json) : read_table_decision(approval, json);
@@ -176,6 +221,14 @@ std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, 
     const auto read = read_rules_answer(json);
     if (!read) return refused(approval, read.failure().message, Refusal::bad_shape);
     return decision_of(*read);
+}
+
+std::variant<Decision, AnswerResult> read_hitl_answer(const Approval& approval, std::string_view json) {
+    if (approval.kind != ApprovalKind::approve) return read_answer_json(approval, json);
+    auto read = read_policy_answer(json);
+    if (auto* decision = std::get_if<Decision>(&read)) return std::move(*decision);
+    auto& refusal = std::get<AnswerRefusal>(read);
+    return refused(approval, std::move(refusal.message), refusal.kind);
 }
 
 Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Random& random, const Approval& approval,
@@ -219,6 +272,13 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
         answered.text = denial_text(approval, answered.message);
     }
     if (decision.kind == DecisionKind::respond) answered.text = response_text(approval, answered.message);
+    const bool asks_nothing = approval.kind == ApprovalKind::approve;
+    if (asks_nothing && decision.kind == DecisionKind::respond && decision.arguments)
+        return CheckedAnswer(refused(approval, "this approval asks no questions: respond with a text"));
+    if (!asks_nothing) {
+        if (auto refusal = add_result(approval, decision, answered))
+            return CheckedAnswer(refused(approval, std::move(refusal->message), refusal->kind));
+    }
     answered.answer = answer_digest(decision.kind, answered.tool, answered.arguments, answered.message);
     if (answered.empty_reason) answered.answer = hex(sha256(answered.answer));
     return CheckedAnswer(std::move(answered));

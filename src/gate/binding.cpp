@@ -72,6 +72,8 @@ std::string denial_text(const Approval& approval, const std::string& reason) {
         case Style::table:
             return rejected_text(approval, reason);
         case Style::policy:
+            if (approval.kind == ApprovalKind::ask)
+                return cancelled_text(reason.empty() ? "declined" : reason, approval.kind);
             return blocked_text(reason);
         case Style::assent:
             break;

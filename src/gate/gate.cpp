@@ -467,13 +467,17 @@ std::vector<CallReport> Gate::calls() const {
 }
 
 std::vector<Approval> Gate::open() const {
-    std::vector<Approval> open;
-    for (const auto& call : impl_->session.state().calls) {
-        for (const auto& ask : call.approvals) {
-            if (ask.state == ApprovalState::open) open.push_back(approval_of(impl_->session.id(), call, ask));
-        }
-    }
+    auto open = asked();
+    std::erase_if(open, [](const Approval& approval) { return approval.state != ApprovalState::open; });
     return open;
+}
+
+std::vector<Approval> Gate::asked() const {
+    std::vector<Approval> asked;
+    for (const auto& call : impl_->session.state().calls) {
+        for (const auto& ask : call.approvals) asked.push_back(approval_of(impl_->session.id(), call, ask));
+    }
+    return asked;
 }
 
 ThreadStatus Gate::status() const noexcept {
@@ -481,6 +485,10 @@ ThreadStatus Gate::status() const noexcept {
 }
 bool Gate::aborted() const noexcept {
     return impl_->session.state().aborted.has_value();
+}
+std::string Gate::abort_reason() const {
+    const auto& aborted = impl_->session.state().aborted;
+    return aborted ? journal::abort_reason(*aborted) : std::string();
 }
 int Gate::turns() const noexcept {
     return impl_->session.state().turns;

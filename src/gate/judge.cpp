@@ -4,6 +4,7 @@
 #include "base/json_schema.hpp"
 #include "base/sha256.hpp"
 #include "gate/binding.hpp"
+#include "gate/question_tool.hpp"
 #include "policy/policy_texts.hpp"
 
 #include <assent/policy.hpp>
@@ -57,6 +58,21 @@ ToolContext context_of(const journal::Call& call, const Tool* tool, Arguments ar
     ToolContext context{.tool = tool, .tool_name = call.tool, .arguments = std::move(arguments)};
     if (call.proposed.id) context.tool_call_id = *call.proposed.id;
     return context;
+}
+
+// A call that is a question. `prepare` has seen that it asks something.
+journal::Asked question_of(const QuestionTool& tool, const journal::Call& call, const Arguments& arguments, int ask_no,
+                           const RunContext& run) {
+    auto question = tool.question(arguments, run.timeout_ms);
+    if (question) question->interrupt_id = call.proposed.id.value_or("");
+    return {.call = call.ref,
+            .ask_no = ask_no,
+            .kind = tool.kind(),
+            .guard = tool.spec().name,
+            .guard_version = "1",
+            .reason = "the agent asks a person",
+            .question = question ? *question : Question{.allowed = {DecisionKind::deny}},
+            .answers_call = true};
 }
 
 Judgement failed(std::string reason) {
@@ -172,6 +188,11 @@ journal::Event Judge::prepare(const journal::Call& call) const {
                           "; nothing ran");
         }
     }
+    if (const auto* asks = dynamic_cast<const QuestionTool*>(tool.get())) {
+        if (auto question = asks->question(*arguments, std::nullopt); !question)
+            return refuse("invalid arguments for " + call.tool + ": " + question.failure().message +
+                          "; nobody was asked");
+    }
     return journal::Prepared{.call = call.ref, .arguments = arguments->text()};
 }
 
@@ -206,19 +227,24 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         ruling.judged.verdict = std::max(ruling.judged.verdict, judgement.verdict);
         if (judgement.verdict != Verdict::ask) continue;
         ++ask_no;
-        journal::Asked asked{.call = call.ref,
-                             .ask_no = ask_no,
-                             .tool = call.tool,
-                             .arguments = call.arguments,
-                             .guard = name,
-                             .guard_version = guard->version(),
-                             .reason = judgement.reason,
-                             .question = *judgement.question,
-                             .binding = binding_of(thread_id, call, ask_no, name, guard->version()),
-                             .schema = schema_digest(call.tool),
-                             .use_by_ms = use_by_ms_};
-        if (judgement.question->timeout_ms) asked.deadline = now + *judgement.question->timeout_ms;
-        ruling.asks.push_back(std::move(asked));
+        ruling.asks.push_back({.call = call.ref,
+                               .ask_no = ask_no,
+                               .guard = name,
+                               .guard_version = guard->version(),
+                               .reason = judgement.reason,
+                               .question = *judgement.question,
+                               .use_by_ms = use_by_ms_});
+    }
+    if (const auto* asks = dynamic_cast<const QuestionTool*>(tool.get()); asks != nullptr && !denial) {
+        ruling.judged.verdict = Verdict::ask;
+        ruling.asks.push_back(question_of(*asks, call, *arguments, ask_no + 1, run));
+    }
+    for (auto& asked : ruling.asks) {
+        asked.tool = call.tool;
+        asked.arguments = call.arguments;
+        asked.binding = binding_of(thread_id, call, asked.ask_no, asked.guard, asked.guard_version);
+        asked.schema = schema_digest(call.tool);
+        if (asked.question.timeout_ms) asked.deadline = now + *asked.question.timeout_ms;
     }
     if (denial) {
         ruling.asks.clear();

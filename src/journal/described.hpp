@@ -47,7 +47,8 @@ BOOST_DESCRIBE_STRUCT(Asked, (),
                       (number, call, ask_no, kind, tool, arguments, guard, guard_version, reason, question, binding,
                        schema, deadline, use_by_ms, attempt, idempotent, answers_call))
 BOOST_DESCRIBE_STRUCT(Answered, (),
-                      (number, call, decision, tool, arguments, message, text, by, signed_in, shown, answer, empty_reason))
+                      (number, call, decision, tool, arguments, message, text, by, signed_in, shown, answer,
+                       empty_reason))
 BOOST_DESCRIBE_STRUCT(ProcessMark, (), (host, boot, pid, started))
 BOOST_DESCRIBE_STRUCT(Start, (), (call, attempt, arguments_sha256))
 BOOST_DESCRIBE_STRUCT(Claimed, (), (starts, process))
@@ -61,7 +62,7 @@ BOOST_DESCRIBE_STRUCT(TimedOut, (), (number, text))
 BOOST_DESCRIBE_STRUCT(Aborted, (), (reason, by))
 BOOST_DESCRIBE_STRUCT(RunFinished, (), (ok, failure_kind, message))
 
-BOOST_DESCRIBE_STRUCT(Ask, (), (asked, asked_at, state, answer, resolution, decided_by, decided_at))
+BOOST_DESCRIBE_STRUCT(Ask, (), (asked, asked_at, state, answer, resolution, decided_by, decided_at, close_reason))
 BOOST_DESCRIBE_STRUCT(Attempt, (), (id, process, at, open))
 BOOST_DESCRIBE_STRUCT(Call, (),
                       (ref, proposed, tool, arguments, stage, asks, verdicts, approvals, satisfied, attempts, outcome,

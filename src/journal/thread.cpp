@@ -21,10 +21,11 @@ void end(Call& call, OutcomeKind outcome, std::string text, bool is_error) {
     for (auto& attempt : call.attempts) attempt.open = false;
 }
 
-void close_asks(Call& call, ApprovalState state, UnixMillis at) {
+void close_asks(Call& call, ApprovalState state, UnixMillis at, const std::string& reason = {}) {
     for (auto& ask : call.approvals) {
         if (ask.state != ApprovalState::open) continue;
         ask.state = state;
+        ask.close_reason = reason;
         ask.decided_at = at;
     }
 }
@@ -289,6 +290,7 @@ public:
                 ask->state = ApprovalState::withdrawn;
                 ask->decided_by = event.by;
                 ask->decided_at = at_;
+                ask->close_reason = event.reason;
                 if (!event.text.empty()) cancel_call(call, ask->asked, event);
             }
         }
@@ -313,7 +315,7 @@ public:
         state_.aborted = event;
         state_.status = ThreadStatus::aborted;
         for (auto& call : state_.calls) {
-            close_asks(call, ApprovalState::aborted, at_);
+            close_asks(call, ApprovalState::aborted, at_, reason_or_default(event.reason));
             if (call.stage == CallStage::ended || call.stage == CallStage::claimed) continue;
             if (call.stage == CallStage::unknown) {
                 end_unknown(call);
@@ -363,6 +365,10 @@ private:
 };
 
 }  // namespace
+
+std::string abort_reason(const Aborted& aborted) {
+    return reason_or_default(aborted.reason);
+}
 
 std::string aborted_text(const std::string& reason) {
     return "aborted: " + reason_or_default(reason);

@@ -33,6 +33,7 @@ struct Ask {
     std::optional<Resolution> resolution;
     std::string decided_by;
     std::optional<UnixMillis> decided_at;
+    std::string close_reason;  ///< Withdrawn or aborted: why.
 };
 
 struct Attempt {
@@ -115,6 +116,8 @@ using NextStep = std::variant<CallModel, JudgeCalls, StartCalls, Wait, Done>;
 /// Whether a call of the latest turn may still be asked about, or waits for an answer.
 [[nodiscard]] bool undecided(const ThreadState& state) noexcept;
 
+/// As it was given, or the default.
+[[nodiscard]] std::string abort_reason(const Aborted& aborted);
 /// The text of a call's result when the thread was aborted before it started.
 [[nodiscard]] std::string aborted_text(const std::string& reason);
 

@@ -23,15 +23,8 @@ std::string id_of(const Asked& asked) {
 
 // Of a question whose answer is the call's result.
 std::string answer_trace(const Asked& asked, const Answered& answered) {
-    const auto trace = R"({"kind":)" + json_quote(to_string(asked.kind)) + "}";
-    switch (asked.kind) {
-        case ApprovalKind::ask:
-            return with_member(trace, "answers", answered.arguments.empty() ? "{}" : answered.arguments);
-        case ApprovalKind::confirm:
-            return with_member(trace, "answer", answered.decision == DecisionKind::approve ? "true" : "false");
-        default:
-            return with_member(trace, "answer", answered.text);
-    }
+    return with_member(R"({"kind":)" + json_quote(to_string(asked.kind)) + "}",
+                       asked.kind == ApprovalKind::ask ? "answers" : "answer", answer_json(asked, answered));
 }
 
 std::string hitl_of(const std::vector<std::string>& traces) {
@@ -45,6 +38,16 @@ std::string hitl_of(const std::vector<std::string>& traces) {
 }
 
 }  // namespace
+
+std::string answer_json(const Asked& asked, const Answered& answered) {
+    if (asked.kind == ApprovalKind::confirm) return answered.decision == DecisionKind::approve ? "true" : "false";
+    if (asked.kind == ApprovalKind::ask && answered.decision == DecisionKind::respond) return answered.arguments;
+    auto json = R"({"decision":)" + json_quote(to_string(answered.decision)) + "}";
+    if (answered.decision == DecisionKind::edit) json = with_member(json, "edited_args", answered.arguments);
+    if (!answered.message.empty() || answered.empty_reason)
+        json = with_member(json, "reason", json_quote(answered.message));
+    return json;
+}
 
 std::string answered_trace(const Asked& asked, const Answered& answered, UnixMillis at) {
     const bool declined = answered.decision == DecisionKind::deny && asked.kind != ApprovalKind::confirm;

@@ -19,7 +19,7 @@ std::string list_of(const std::vector<std::string>& texts) {
 
 HitlRequest hitl_request(const Approval& approval) {
     HitlRequest request{.id = approval.id,
-                        .question_id = approval.tool_call_id.value_or(""),
+                        .question_id = approval.question.interrupt_id,
                         .thread_id = approval.thread,
                         .payload = {.kind = approval.kind,
                                     .tool_name = approval.tool,

@@ -37,8 +37,7 @@ std::optional<std::chrono::duration<double>> seconds_of(const JsonNode& node, st
 
 class OutcomeTool final : public Tool {
 public:
-    explicit OutcomeTool(std::string schema)
-        : Tool({.name = std::string(tool_name), .schema = std::move(schema)}) {}
+    explicit OutcomeTool(std::string schema) : Tool({.name = std::string(tool_name), .schema = std::move(schema)}) {}
     std::vector<std::string> runs;
 
 private:
@@ -62,9 +61,8 @@ Policy policy_of(const JsonNode& node) {
         return [ask](const ToolCall<>&) { return ask; };
     }
     if (result == "raises") {
-        return [error = text_of(node, "error")](const ToolCall<>&) -> PolicyDecision {
-            throw std::runtime_error(error);
-        };
+        return
+            [error = text_of(node, "error")](const ToolCall<>&) -> PolicyDecision { throw std::runtime_error(error); };
     }
     if (result == "wrong_type") return [](const ToolCall<>&) { return PolicyDecision{}; };
     throw CaseFailed("unknown word \"" + result + "\"");
@@ -95,9 +93,6 @@ public:
         propose();
         agent_ = make_agent();
         note(agent_->prompt("go"));
-        for (const auto& approval : open()) {
-            if (approval.position == position_) asked_ = approval;
-        }
         happen();
         return seen();
     }
@@ -115,6 +110,8 @@ private:
             options.timeout = *seconds;
         options.listener = [this](const AgentEvent& event) {
             if (event.kind == AgentEvent::Kind::ended && event.call->position == position_) ended_ = *event.call;
+            if (event.kind == AgentEvent::Kind::asked && event.approval->position == position_)
+                asked_ = *event.approval;
         };
         return std::make_unique<Agent>(std::move(options));
     }
