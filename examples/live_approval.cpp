@@ -1,4 +1,3 @@
-// examples/live_approval.cpp
 // A policy decides about every refund, and a person answers on a channel while the prompt waits.
 #include <assent/assent.hpp>
 #include <assent/describe.hpp>

@@ -287,8 +287,9 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
 void add_answer(const Answered& answered, Change& change) {
     change.events.emplace_back(answered);
     change.closes.push_back(answered.number);
-    // Whatever is not an approval makes the other guards' questions about this call moot.
-    if (answered.decision != DecisionKind::approve)
+    // Whatever does not just let the call run makes the other guards' questions about it moot; an approval that the
+    // model is told of is the answer to a question, and so the call's end.
+    if (answered.decision != DecisionKind::approve || !answered.text.empty())
         change.closes_calls.emplace_back(answered.call.turn, answered.call.position);
 }
 

@@ -165,6 +165,21 @@ TEST_P(QuestionTools, OtherGuardsJudgeTheCallToo) {
     EXPECT_EQ(run.calls.at(0).outcome, OutcomeKind::answered);
 }
 
+TEST_P(QuestionTools, AYesEndsTheCallAndWithItWhatOthersAsk) {
+    const auto guard = std::make_shared<FakeGuard>();
+    guard->verdicts["confirm"] = Verdict::ask;
+    options_.guards = {guard};
+    options_.channel = nullptr;
+    auto agent = this->agent(call_turn("confirm", R"({"prompt":"Deploy?"})") + "," + end_turn);
+    auto run = agent.prompt("go");
+    ASSERT_EQ(run.interrupts.size(), 2U);
+    EXPECT_EQ(approvals().answer(run.interrupts[1].id, approve(), {.name = "alice"})->status, AnswerStatus::decided);
+    EXPECT_TRUE(approvals().pending("t")->empty());
+    run = agent.resume();
+    EXPECT_EQ(run.status, RunStatus::done);
+    EXPECT_EQ(run.calls.at(0).text, "yes");
+}
+
 TEST_P(QuestionTools, AnAgentThatCanAskNeedsAPlaceForTheQuestion) {
     options_.channel = nullptr;
     options_.checkpointer = nullptr;
