@@ -57,8 +57,10 @@ int main() {
 
     // Waits until the person has answered, or for ten minutes.
     const auto run = agent.prompt("Please refund these three orders.");
-    for (const auto& call : run.calls)
-        std::cout << call.arguments << " -> " << call.text << " " << call.details << "\n";
+    for (const auto& call : run.calls) {
+        std::cout << call.arguments << " -> " << call.text << "\n";
+        if (!call.details.empty()) std::cout << "    " << call.details << "\n";
+    }
     std::cout << run.text << "\n";
     return run.status == assent::RunStatus::done ? 0 : 1;
 }

@@ -175,14 +175,13 @@ template <class Args>
 template <class Args, class Judge>
     requires std::is_invocable_r_v<PolicyDecision, Judge&, const ToolCall<Args>&>
 [[nodiscard]] std::shared_ptr<ApprovalPolicyMiddleware> policy(Judge judge, PolicyOptions options = {}) {
-    return policy(
-        Policy([judge = std::move(judge)](const ToolCall<>& call) mutable -> PolicyDecision {
-            return judge(ToolCall<Args>{.tool_name = call.tool_name,
-                                        .id = call.id,
-                                        .args = read_arguments<Args>(call.args),
-                                        .context = call.context});
-        }),
-        std::move(options));
+    return policy(Policy([judge = std::move(judge)](const ToolCall<>& call) mutable -> PolicyDecision {
+                      return judge(ToolCall<Args>{.tool_name = call.tool_name,
+                                                  .id = call.id,
+                                                  .args = read_arguments<Args>(call.args),
+                                                  .context = call.context});
+                  }),
+                  std::move(options));
 }
 /// The same for a plain function, which tells the struct itself.
 template <class Args>

@@ -64,7 +64,7 @@ Run RunLoop::go() {
                 break;
             case GateStep::wait:
                 if (running_ == 0 && !overdue()) return at_rest(RunStatus::waiting);
-                step = running_ == 0 ? gate_.refresh() : wait_for_tools();
+                step = running_ == 0 ? gate_.resume() : wait_for_tools();
                 break;
             case GateStep::done:
                 return at_rest(gate_.aborted() ? RunStatus::aborted : RunStatus::done);
