@@ -72,9 +72,9 @@ struct HitlRequest {
 
 /// The answer to a request of kind `approve`.
 struct ApproveAnswer {
-    DecisionKind decision = DecisionKind::deny;  ///< approve, deny or edit.
-    std::optional<std::string> edited_args;      ///< Edit: JSON text of an object with all arguments.
-    std::optional<std::string> reason;           ///< Deny: what the model is told.
+    DecisionKind decision = DecisionKind::deny;             ///< approve, deny or edit.
+    std::optional<std::string> edited_args = std::nullopt;  ///< Edit: JSON text of an object with all arguments.
+    std::optional<std::string> reason = std::nullopt;       ///< Deny: what the model is told.
 
     /// {"decision": …, "edited_args": …, "reason": …}; what is not there is left out.
     [[nodiscard]] std::string json() const;
