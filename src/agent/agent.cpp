@@ -358,10 +358,11 @@ Result<AbortResult> Agent::abort(const std::string& reason) {
 }
 
 Result<AbortResult> Agent::abort_pending(const std::string& reason) {
+    // A run that is under way tells of it when it ends, which may be before this comes back.
+    const bool told_by_run = impl_->busy;
     auto aborted = abort(reason);
     if (!aborted && aborted.failure().kind != FailureKind::unknown_thread) return aborted;
-    // A run that is under way tells of it when it ends.
-    if (!impl_->busy && impl_->options.listener) {
+    if (!(told_by_run && aborted && aborted->aborted) && impl_->options.listener) {
         const AgentAbortedEvent event{.reason = journal::abort_reason({.reason = reason})};
         impl_->options.listener({.kind = AgentEvent::Kind::hitl, .hitl = event});
     }

@@ -151,7 +151,7 @@ private:
         HitlAnswers answers;
         for (const auto& question : questions) {
             const auto line = input_.ask(safe_to_show(question.prompt).text +
-                                         (question.multi_select ? " (several apart by commas):" : ":"));
+                                         (question.multi_select ? " (several apart by commas)" : ""));
             if (auto ended = ended_by(line)) return ended;
             if (line.status == Status::too_long) return say_too_long();
             auto values = values_of(question, trimmed(line.text));

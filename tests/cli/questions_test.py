@@ -74,8 +74,10 @@ class Questions(ProgramTest):
         args = self.run_args(turn("I will.", call("ask_user", QUESTIONS)), turn("The end."))
         with self.screen(*args) as screen:
             screen.answer("[respond, deny, later, view, ?]", "respond")
-            screen.answer("Which color?", "Red")
-            screen.answer("Which sizes?", "s, m")
+            screen.expect("Which color?")
+            screen.type("Red\n")
+            screen.expect("Which sizes? (several apart by commas)")
+            screen.type("s, m\n")
             screen.expect("The end.")
             self.assertEqual(screen.end(), 0)
         answered = [entry for entry in self.history() if entry["event"] == "answered"][0]
