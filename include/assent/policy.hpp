@@ -93,11 +93,11 @@ struct PolicyOptions {
 
 /// What to do with a call, for those who have their own loop.
 struct BeforeToolCallResult {
-    bool block = false;                     ///< Do not run it.
-    std::string reason;                     ///< Blocked: what the model is told.
-    std::optional<Arguments> edited_args;   ///< Run it with these instead.
+    bool block = false;                      ///< Do not run it.
+    std::string reason;                      ///< Blocked: what the model is told.
+    std::optional<Arguments> edited_args;    ///< Run it with these instead.
     std::optional<std::string> deny_reason;  ///< Blocked: why, as it was given.
-    std::string hitl_trace;                 ///< JSON text of an object; empty: nothing to tell.
+    std::string hitl_trace;                  ///< JSON text of an object; empty: nothing to tell.
 
     bool operator==(const BeforeToolCallResult&) const = default;
 };

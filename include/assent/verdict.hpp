@@ -70,7 +70,7 @@ struct Judgement {
     std::string reason;                               ///< For people and, on a denial, for the model.
     std::optional<Question> question = std::nullopt;  ///< Given exactly when the verdict is `ask`.
     Style style = Style::assent;                      ///< On a denial: in which words the model is told.
-    bool failed = false;  ///< On a denial: nobody said no, the guard could not judge.
+    bool failed = false;                              ///< On a denial: nobody said no, the guard could not judge.
 
     bool operator==(const Judgement&) const = default;
 };

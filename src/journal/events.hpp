@@ -126,8 +126,8 @@ struct Answered {
     std::string text;  ///< Deny and respond: what the model is told.
     std::string by;
     std::string signed_in;
-    std::string shown;   ///< SHA-256 of what the person decided on (the binding), hex.
-    std::string answer;  ///< SHA-256 of the decision's content, to tell the same answer again.
+    std::string shown;          ///< SHA-256 of what the person decided on (the binding), hex.
+    std::string answer;         ///< SHA-256 of the decision's content, to tell the same answer again.
     bool empty_reason = false;  ///< Deny: an empty reason was given, which is not the same as none.
     bool operator==(const Answered&) const = default;
 };

@@ -130,10 +130,7 @@ Judgement ApprovalPolicyMiddleware::judge(const GuardedCall& call) {
     if (auto* deny = std::get_if<Deny>(&judged))
         return {.verdict = Verdict::deny, .reason = std::move(deny->reason), .style = Style::policy};
     if (auto* failed = std::get_if<PolicyFailed>(&judged)) {
-        return {.verdict = Verdict::deny,
-                .reason = std::move(failed->text),
-                .style = Style::policy,
-                .failed = true};
+        return {.verdict = Verdict::deny, .reason = std::move(failed->text), .style = Style::policy, .failed = true};
     }
     const auto& ask = std::get<AskUser>(judged);
     const auto otherwise = channel_ != nullptr ? channel_->default_timeout_ms() : seen.context.timeout_ms;
@@ -157,13 +154,10 @@ std::optional<BeforeToolCallResult> ApprovalPolicyMiddleware::before_tool_call(c
         return blocked(blocked_text(deny->reason), deny->reason, decision_trace("policy_deny", deny->reason));
     if (const auto* failed = std::get_if<PolicyFailed>(&judged))
         return blocked(failed->text, failed->text, decision_trace("policy_error"));
-    if (channel_ == nullptr)
-        throw ConfigError("the guard " + options_.name + " must ask a person; give it a channel");
+    if (channel_ == nullptr) throw ConfigError("the guard " + options_.name + " must ask a person; give it a channel");
     const auto& ask = std::get<AskUser>(judged);
-    ApproveQuestion question{.tool_name = std::string(call.tool_name),
-                             .args = call.args,
-                             .prompt = ask.prompt,
-                             .timeout = ask.timeout};
+    ApproveQuestion question{
+        .tool_name = std::string(call.tool_name), .args = call.args, .prompt = ask.prompt, .timeout = ask.timeout};
     if (call.id) question.tool_call_id = std::string(*call.id);
     if (!ask.details.text().empty()) question.details = *Arguments::parse(ask.details.text());
     const auto reply = channel_->approve(question, call.context.stop);

@@ -14,8 +14,7 @@ inline constexpr std::string_view policy_timeout_text = "approval_timeout";
 [[nodiscard]] inline std::string blocked_text(const std::string& reason) {
     return reason.empty() ? "Tool execution was blocked" : reason;
 }
-[[nodiscard]] inline std::string cancelled_text(const std::string& reason,
-                                                ApprovalKind kind = ApprovalKind::approve) {
+[[nodiscard]] inline std::string cancelled_text(const std::string& reason, ApprovalKind kind = ApprovalKind::approve) {
     const bool question = kind == ApprovalKind::ask || kind == ApprovalKind::confirm;
     return (question ? "cancelled by user: " : "cancelled: ") + reason;
 }
