@@ -1,14 +1,17 @@
 // An agent: a model, tools, guards, and a thread that survives the process.
 //
-// Thread-safety: one thread at a time calls `prompt`, `resume` and the rest; `stop` tokens and
-// `Approvals` on the same store may be used from others. Tools of one turn run on threads of their own.
-// The listener is called on the thread that called `prompt` or `resume`, and on those of sub-agents, one at a
-// time; it may use `Approvals`, not the agent.
+// Thread-safety: one thread at a time calls `prompt`, `resume` and the rest (another one is refused: failure
+// `usage`); `abort`, `abort_pending`, `detach`, `stop` tokens, the channel, and `Approvals` on the same store may be
+// used from others. Tools of one turn run on threads of their own. The listener is called on the thread that called
+// `prompt`, `resume` or `abort_pending`, and on those of sub-agents, one at a time; it may use the channel and
+// `Approvals`, not the agent.
 #pragma once
 
+#include <assent/channel.hpp>
 #include <assent/gate.hpp>
 #include <assent/rules.hpp>
 #include <assent/sub_agent.hpp>
+#include <assent/timeout.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -34,12 +37,14 @@ struct AgentEvent {
         ended,         ///< A call of the turn has ended: `call`.
         waiting,       ///< Only people are waited for.
         finished,      ///< The run has come to its end; the final text in `text`.
+        hitl,          ///< Something happened on the channel, or the conversation was aborted: `hitl`.
     };
     Kind kind = Kind::text;
     std::string text;
     std::optional<Approval> approval;
     std::optional<CallReport> call;
     std::string thread;  ///< Where it happens: the agent's own thread, or that of a sub-agent.
+    std::optional<HitlEvent> hitl;
 };
 
 struct AgentOptions {
@@ -50,7 +55,10 @@ struct AgentOptions {
     std::vector<std::shared_ptr<Middleware>> middleware;
     std::vector<std::shared_ptr<Guard>> guards;
     std::vector<SubAgent> sub_agents;
-    /// Must outlive the agent. None: nothing outlives it, and no guard may ask.
+    /// With one a prompt waits for people, see `assent/channel.hpp`; without, it returns when only people are
+    /// waited for.
+    std::shared_ptr<Channel> channel;
+    /// Must outlive the agent. None: nothing outlives it, and guards may ask only with a channel.
     Checkpointer* checkpointer = nullptr;
     std::string thread_id;  ///< Empty: a new one is made up. May not end in /TURN.POSITION, as those of sub-agents.
     int turns_max = 50;     ///< Model turns a prompt may take, those of sub-agents included.
@@ -61,6 +69,9 @@ struct AgentOptions {
     std::int64_t start_within_ms = 10'000;
     /// No call of a turn starts while another of it waits for a person to approve it.
     bool hold_batch = false;
+    /// How long a question may wait whose guard does not say. Not said: the channel's default; without a channel
+    /// for ever.
+    Timeout timeout;
     std::function<void(const AgentEvent&)> listener;
     std::string settings;  ///< The host's own, kept with the thread: JSON text of an object.
     JsonLimits json_limits;
@@ -100,6 +111,7 @@ public:
     template <std::same_as<bool> Bool>
     Answer(Bool yes) : decision_(yes ? approve() : deny()) {}
     Answer(const ToolDecision& decision) : json_(decision.json()) {}
+    Answer(const ApproveAnswer& answer) : json_(answer.json()) {}
     /// The style's own form as JSON text.
     static Answer json(std::string text);
 
@@ -139,8 +151,20 @@ public:
     Run resume(const Text& json, const std::stop_token& stop = {}) {
         return resume_json(json, stop);
     }
+    /// Gives the answer to one request, by its `id` or `question_id`, then goes on where the thread stands, also in
+    /// another process than the one that asked. An answer that does not count is a failure of its kind (`refused`,
+    /// `conflict`, `expired`, `not_found`, `ambiguous`), and nothing goes on. Failure `leased`: the answer counts,
+    /// and another process goes on.
+    Run respond(const std::string& id, const HitlAnswer& answer, const std::stop_token& stop = {});
+    /// Lets a prompt that waits on the channel return now, from another thread; its status is `waiting` and what is
+    /// open stays open. Failure `usage`: there is no channel.
+    Result<void> detach();
     /// Cancels what has not started, in sub-agents too. Works from another process too, see `Approvals::abort`.
     Result<AbortResult> abort(const std::string& reason = {});
+    /// The same, and no failure if there is no such thread yet or nothing to abort. The model's calls that had not
+    /// started get `aborted: REASON` as result, and the conversation ends with `Conversation aborted: REASON`;
+    /// then the listener is told. Empty: "aborted by host". The next prompt goes on in the same thread.
+    Result<AbortResult> abort_pending(const std::string& reason = {});
 
     /// Who prompts and answers through this object; default "library".
     void set_reviewer(Reviewer reviewer);

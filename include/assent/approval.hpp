@@ -18,6 +18,8 @@ namespace assent {
 enum class ApprovalKind : std::uint8_t {
     approve,  ///< May this call run?
     unknown,  ///< This call was started and its process died: how did it end?
+    confirm,  ///< Yes or no: `approve` is yes, `deny` is no. The answer is the call's result.
+    ask,      ///< Questions: `respond` answers them. The answer is the call's result.
 };
 
 /// Where an approval stands. Sent over the wire by name: never rename.
@@ -69,6 +71,10 @@ struct Approval {
     std::optional<DecisionKind> decision;
     std::string decided_by;
     std::optional<UnixMillis> decided_at;
+    /// JSON text: {"decision": …, "edited_args": {…}, "reason": "…"}; kind confirm: true or false; kind ask: the
+    /// answers by key. Empty: nobody answered.
+    std::string answer;
+    std::string close_reason;  ///< Withdrawn or aborted: why.
     // Kind unknown: what is known of the process that started the call.
     std::string attempt;
     std::string process;
@@ -79,11 +85,14 @@ struct Approval {
 /// A person's answer.
 struct Decision {
     DecisionKind kind = DecisionKind::deny;
-    std::optional<std::string> arguments;  ///< Edit: JSON text of an object.
-    EditMode mode = EditMode::replace;     ///< Edit: rules-style approvals always merge.
-    std::string tool;                      ///< Edit: another tool of the agent; empty: the same.
-    std::string message;                   ///< Deny: the reason. Respond: the result.
-    std::string digest;                    ///< When given, must be the approval's digest.
+    /// Edit: JSON text of an object. Respond to kind ask: {KEY: "text" or ["value", …], …}.
+    std::optional<std::string> arguments;
+    EditMode mode = EditMode::replace;  ///< Edit: rules-style approvals always merge.
+    std::string tool;                   ///< Edit: another tool of the agent; empty: the same.
+    std::string message;                ///< Deny: the reason. Respond: the result.
+    std::string digest;                 ///< When given, must be the approval's digest.
+    /// Deny: an empty reason was given. The policy style tells it from none.
+    bool empty_reason = false;
 
     bool operator==(const Decision&) const = default;
 };
@@ -95,6 +104,8 @@ struct Decision {
 /// `changes`: JSON text of an object whose keys are laid over the shown arguments.
 [[nodiscard]] Decision edit_keys(std::string changes);
 [[nodiscard]] Decision respond(std::string text);
+/// To kind ask. `answers`: JSON text of an object, by key a text or a list of texts.
+[[nodiscard]] Decision answer_questions(std::string answers);
 
 /// Why an answer was refused. Nothing of it is stored and the approval stays open.
 enum class Refusal : std::uint8_t {

@@ -75,7 +75,8 @@ public:
                                           std::size_t limit = 100);
 
     /// The approval with this id, open or decided. With `thread` it must be of that thread or of one that works
-    /// for it, and `id` may also be its interrupt id if exactly one open approval there has it. Failure kinds
+    /// for it, and `id` may also be its interrupt or question id if exactly one open approval there has it; if none
+    /// has it any more, the last of `thread` itself that had it is meant, which reads its journal. Failure kinds
     /// not_found, ambiguous, database.
     Result<Approval> find(const std::string& id, const std::string& thread = {});
 
@@ -84,6 +85,11 @@ public:
     /// The answer in the form of the approval's style, as JSON text. Text that is no JSON is refused.
     Result<AnswerResult> answer_json(const std::string& id, std::string_view json, const Reviewer& reviewer,
                                      const std::string& thread = {});
+
+    /// Ends the call that is asked about, as cancelled: the model is told `cancelled: REASON`. Not for unknown
+    /// outcomes. Status `decided`, `conflict`, `expired`, …, as for an answer.
+    Result<AnswerResult> cancel(const std::string& id, const std::string& reason, const Reviewer& reviewer,
+                                const std::string& thread = {});
 
     /// Ends an unknown outcome. `text`: the result for the model (done, fail). Retry is refused while
     /// the process that started the call is known to live.
@@ -106,6 +112,7 @@ private:
     Result<AnswerResult> resolve_found(const Approval& approval, Resolution how, std::string_view text,
                                        const Reviewer& reviewer);
     Result<AnswerResult> answer_found(const Approval& approval, const Decision& decision, const Reviewer& reviewer);
+    Result<AnswerResult> expire_found(const Approval& approval);
 
     Checkpointer& checkpointer_;
     const Clock& clock_;

@@ -3,8 +3,9 @@
 // Thread-safety: implementations must allow calls from several threads.
 #pragma once
 
-#include <array>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <span>
 
 namespace assent {
@@ -19,6 +20,10 @@ public:
     [[nodiscard]] virtual UnixMillis now() const = 0;
     /// Milliseconds of a clock that never goes back, for limits inside one process.
     [[nodiscard]] virtual std::int64_t monotonic() const = 0;
+    /// Waits until `changed` is notified or so many milliseconds of this clock have passed, or less long: who waits
+    /// looks again what time it is. `lock` is held before and after. By default by the machine's clock.
+    virtual void wait(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
+                      std::int64_t milliseconds) const;
 };
 
 class Random {

@@ -13,6 +13,7 @@
 // names the member.
 #pragma once
 
+#include <assent/policy.hpp>
 #include <assent/tool.hpp>
 
 #include <boost/describe.hpp>
@@ -167,6 +168,30 @@ template <class Args>
 template <class Args>
 [[nodiscard]] Args read_arguments(const Arguments& arguments) {
     return detail::read_value<Args>(arguments.root(), "");
+}
+
+/// A policy that sees the arguments as a described struct. A call whose arguments do not fit it is denied: name
+/// the tools that take it (`PolicyOptions::tools`) unless all do.
+template <class Args, class Judge>
+    requires std::is_invocable_r_v<PolicyDecision, Judge&, const ToolCall<Args>&>
+[[nodiscard]] std::shared_ptr<ApprovalPolicyMiddleware> policy(Judge judge, PolicyOptions options = {}) {
+    return policy(Policy([judge = std::move(judge)](const ToolCall<>& call) mutable -> PolicyDecision {
+                      return judge(ToolCall<Args>{.tool_name = call.tool_name,
+                                                  .id = call.id,
+                                                  .args = read_arguments<Args>(call.args),
+                                                  .context = call.context});
+                  }),
+                  std::move(options));
+}
+/// The same for a plain function, which tells the struct itself.
+template <class Args>
+[[nodiscard]] std::shared_ptr<ApprovalPolicyMiddleware> policy(PolicyDecision (*judge)(const ToolCall<Args>&),
+                                                               PolicyOptions options = {}) {
+    if constexpr (std::same_as<Args, Arguments>) {
+        return policy(Policy(judge), std::move(options));
+    } else {
+        return policy<Args, PolicyDecision (*)(const ToolCall<Args>&)>(judge, std::move(options));
+    }
 }
 
 /// A tool whose arguments are a described struct. `body` takes `const Args&`, and `const ApprovedCall&`

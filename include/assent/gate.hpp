@@ -46,6 +46,9 @@ struct GateOptions {
     std::int64_t start_within_ms = 10'000;
     /// No call of a turn starts while another of it waits for a person to approve it.
     bool hold_batch = false;
+    std::string system_prompt;  ///< For guards that look at it.
+    /// How long a question may wait whose guard does not say, in milliseconds; none: for ever.
+    std::optional<std::int64_t> timeout_ms = std::nullopt;
     const Clock* clock = nullptr;  ///< None: the system's.
     Random* random = nullptr;      ///< None: the system's.
 };
@@ -61,6 +64,7 @@ struct CallReport {
     std::optional<OutcomeKind> outcome;
     std::string text;  ///< Its result, once it has ended.
     bool is_error = false;
+    /// JSON text of an object, or empty: the tool's own, and as `hitl` how people and policies decided.
     std::string details;
     bool ran = false;      ///< A body or a child thread was started.
     bool running = false;  ///< A body runs now.
@@ -68,6 +72,10 @@ struct CallReport {
     bool edited = false;
     std::string denied_by;  ///< Denied: the guard or the person.
     std::string child;      ///< The thread that does it, or did; empty: it was not delegated.
+    /// It ended without having run because a guard, a person or a deadline kept it from running. An abort and an
+    /// error are no block.
+    bool blocked = false;
+    std::optional<std::string> block_reason;
 
     bool operator==(const CallReport&) const = default;
 };
@@ -175,9 +183,11 @@ public:
     Result<void> resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
                         std::vector<AnswerResult>& told, Counting counting = Counting::each);
     /// Records what the model said, prepares and judges its calls, and asks people where a guard says so.
-    Result<void> propose(const ModelTurn& turn);
-    /// Judges again what people edited.
-    Result<void> judge();
+    /// Every guard is asked once. Failure `refused`, and nothing is recorded, if `stop` comes before they have
+    /// judged.
+    Result<void> propose(const ModelTurn& turn, const std::stop_token& stop = {});
+    /// Judges again what people edited. `stop` as with `propose`.
+    Result<void> judge(const std::stop_token& stop = {});
     /// Claims all calls that are ready. May give none: what was approved may have to be asked again. A call
     /// whose tool delegates is recorded as delegated instead, see `delegated`.
     Result<std::vector<Permit>> claim(const std::stop_token& stop = {});
@@ -203,6 +213,8 @@ public:
     [[nodiscard]] std::vector<CallReport> calls() const;
     /// Open approvals of this thread, not those of its children.
     [[nodiscard]] std::vector<Approval> open() const;
+    /// Approvals of the latest turn, open or not.
+    [[nodiscard]] std::vector<Approval> asked() const;
     /// The calls that child threads do now. Whoever drives the gate makes these threads, and drives theirs.
     [[nodiscard]] std::vector<Delegation> delegated() const;
     /// Of a child thread: its end, once nothing can change it any more. A model that failed is an end; what
@@ -213,6 +225,8 @@ public:
     [[nodiscard]] std::int64_t seq() const noexcept;
     [[nodiscard]] ThreadStatus status() const noexcept;
     [[nodiscard]] bool aborted() const noexcept;
+    /// Why it was aborted; empty: it was not.
+    [[nodiscard]] std::string abort_reason() const;
     [[nodiscard]] int turns() const noexcept;  ///< Model turns in the thread.
     /// Model turns since the last prompt, those of children that have ended too; calls likewise.
     [[nodiscard]] int run_turns() const noexcept;

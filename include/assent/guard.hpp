@@ -8,16 +8,36 @@
 #pragma once
 
 #include <assent/arguments.hpp>
+#include <assent/model.hpp>
 #include <assent/verdict.hpp>
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assent {
 
-class Tool;
+/// The run in which a call was proposed, for guards that look at more than the call.
+struct RunContext {
+    std::string_view system_prompt;
+    std::span<const std::shared_ptr<Tool>> tools;
+    /// The conversation; its last message is the one that proposed the call. Reads it from the store, so the cost
+    /// grows with it. Failure kind `database`. No function: there is no conversation.
+    std::function<Result<std::vector<Message>>()> messages;
+    /// The run is to end: a guard that takes long returns or throws. What it says then counts for nothing.
+    std::stop_token stop;
+    /// How long a question may wait whose guard does not say, in milliseconds; none: for ever.
+    std::optional<std::int64_t> timeout_ms = std::nullopt;
+
+    /// The message that proposed the call. Failure kinds `database`, `not_found`.
+    [[nodiscard]] Result<Message> assistant_message() const;
+};
 
 /// The call as a guard sees it. Everything lives until `judge` returns.
 struct GuardedCall {
@@ -28,6 +48,7 @@ struct GuardedCall {
     std::string_view tool_name;
     std::optional<std::string_view> tool_call_id;  ///< As the model gave it; data, never a key.
     const Arguments* arguments = nullptr;
+    const RunContext* run = nullptr;  ///< None: judged outside of a run.
 };
 
 class Guard {

@@ -43,6 +43,7 @@ struct Message {
     bool is_error = false;
     std::string used_arguments;    ///< When others than the model's were used; for hosts.
     std::string provider_content;  ///< Assistant only: see ModelTurn.
+    std::string stop_reason;       ///< Assistant only: the service's word, or `aborted`.
 
     bool operator==(const Message&) const = default;
 };

@@ -44,7 +44,7 @@ enum class Style : std::uint8_t {
     assent,  ///< Assent's own guards and the program.
     rules,   ///< Rules with predicates (`ToolInterruptMiddleware`).
     table,   ///< A table by tool name (`InterruptOnMiddleware`).
-    policy,  ///< A policy function: its answers say approve, deny or edit.
+    policy,  ///< A policy function (`ApprovalPolicyMiddleware`): its answers say approve, deny or edit.
 };
 
 [[nodiscard]] std::string_view to_string(Style style) noexcept;
@@ -55,7 +55,7 @@ struct Question {
     std::string description;   ///< For the reviewer; the operator's own words.
     std::string details;       ///< JSON text of an object with more facts; empty: none.
     std::string payload;       ///< JSON text of the style's own form of the question; empty: none.
-    std::string interrupt_id;  ///< The rules style's id; empty: none.
+    std::string interrupt_id;  ///< The style's own id (policy: its question id); empty: none.
     std::vector<DecisionKind> allowed{DecisionKind::approve, DecisionKind::deny, DecisionKind::edit,
                                       DecisionKind::respond};
     /// How long the question may wait, in milliseconds. 0 is over at once; none is for ever.
@@ -67,10 +67,12 @@ struct Question {
 /// One guard's verdict. A default-made one lets nothing run.
 struct Judgement {
     Verdict verdict = Verdict::deny;
-    std::string reason;                ///< For people and, on a denial, for the model.
-    std::optional<Question> question;  ///< Given exactly when the verdict is `ask`.
+    std::string reason;                               ///< For people and, on a denial, for the model.
+    std::optional<Question> question = std::nullopt;  ///< Given exactly when the verdict is `ask`.
     /// On a denial: what the model reads, as it is. Empty: the usual text with `reason`.
-    std::string told;
+    std::string told = {};
+    Style style = Style::assent;  ///< On a denial: in which words the model is told.
+    bool failed = false;          ///< On a denial: nobody said no, the guard could not judge.
 
     bool operator==(const Judgement&) const = default;
 };

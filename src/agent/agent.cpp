@@ -7,9 +7,12 @@
 #include "base/sha256.hpp"
 #include "gate/abort.hpp"
 #include "gate/answering.hpp"
+#include "gate/question_tool.hpp"
+#include "journal/thread.hpp"
 #include "policy/table_answer.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace assent {
 namespace {
@@ -50,13 +53,39 @@ bool has_table(const AgentOptions& options) {
     return std::ranges::any_of(options.middleware, is_table) || std::ranges::any_of(options.guards, is_table);
 }
 
+bool counts(const AnswerResult& result) {
+    return result.status == AnswerResult::Status::decided || result.status == AnswerResult::Status::already;
+}
+
+// Of an answer that does not count.
+Failure why_not(const AnswerResult& result) {
+    switch (result.status) {
+        case AnswerResult::Status::expired:
+            return {FailureKind::expired, result.message};
+        case AnswerResult::Status::not_found:
+            return {FailureKind::not_found, result.message};
+        case AnswerResult::Status::ambiguous:
+            return {FailureKind::ambiguous, result.message};
+        case AnswerResult::Status::refused:
+            return {FailureKind::refused, result.message};
+        default:
+            return {FailureKind::conflict, result.message};
+    }
+}
+
 // An agent that can ask must be able to wait.
 void refuse_asking_guards(const AgentNode& agent) {
     const auto& options = agent.options;
     const auto check = [](const Guard* guard) {
         if (guard == nullptr || !guard->can_ask()) return;
-        throw ConfigError("the guard " + guard->name() + " can ask people, so the agent needs a checkpointer");
+        throw ConfigError("the guard " + guard->name() +
+                          " can ask people, so the agent needs a checkpointer or a channel");
     };
+    for (const auto& tool : options.tools) {
+        if (dynamic_cast<const QuestionTool*>(tool.get()) != nullptr)
+            throw ConfigError("the tool " + tool->spec().name +
+                              " asks people, so the agent needs a checkpointer or a channel");
+    }
     for (const auto& guard : options.guards) check(guard.get());
     for (const auto& middleware : options.middleware) check(dynamic_cast<const Guard*>(middleware.get()));
     for (const auto& sub : agent.below) refuse_asking_guards(sub);
@@ -92,10 +121,16 @@ public:
           agent(agent_tree(with_store(std::move(given), own_store.get()))),
           options(agent.options) {
         if (options.model == nullptr) throw ConfigError("an agent needs a model");
-        if (!durable) refuse_asking_guards(agent);
+        if (!durable && options.channel == nullptr) refuse_asking_guards(agent);
         if (options.thread_id.empty()) options.thread_id = new_thread_id(random());
         gate = std::make_unique<Gate>(gate_options(agent, options.thread_id));
         if (!options.settings.empty()) gate->configure(options.settings);
+        if (options.channel != nullptr) options.channel->attach(*options.checkpointer, options.thread_id);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl() {
+        if (options.channel != nullptr) options.channel->leave(*options.checkpointer, options.thread_id);
     }
 
     Random& random() { return options.random != nullptr ? *options.random : system_random(); }
@@ -184,7 +219,34 @@ public:
             if (!result && next == came.end()) break;
             came_of.push_back(result ? std::move(*result) : std::move(*next++));
         }
-        return taken ? go(stop) : stays(taken.failure());
+        return goes_on(taken, stop);
+    }
+
+    // One answer, which has to count.
+    Run respond(const std::string& id, const HitlAnswer& answer, std::vector<AnswerResult>& came_of,
+                const std::stop_token& stop) {
+        auto approval = approvals().find(id, options.thread_id);
+        if (!approval) {
+            if (auto told_of = told_of_missing(approval.failure())) came_of.push_back(std::move(*told_of));
+            return failed(approval.failure());
+        }
+        auto read = read_hitl_answer(*approval, answer.text());
+        if (auto* refused = std::get_if<AnswerResult>(&read)) {
+            came_of.push_back(std::move(*refused));
+            return failed({FailureKind::refused, came_of.back().message});
+        }
+        Result<void> taken;
+        if (approval->thread == options.thread_id) {
+            taken = gate->resume({{*approval, std::get<Decision>(std::move(read))}}, reviewer, came_of);
+        } else {
+            auto told_of = approvals().answer(approval->id, std::get<Decision>(read), reviewer, options.thread_id);
+            if (!told_of) return failed(told_of.failure());
+            came_of.push_back(std::move(told_of).value());
+            taken = gate->resume();
+        }
+        notify();
+        if (!came_of.empty() && !counts(came_of.back())) return stays(why_not(came_of.back()));
+        return goes_on(taken, stop);
     }
 
     // Of a whole answer that does not count.
@@ -235,7 +297,18 @@ public:
         auto taken = gate->resume(given, reviewer, came_of, Counting::all_or_none);
         // Somebody gave the same list meanwhile: there is nothing left but to go on.
         if (!taken && given_before(came_of)) taken = gate->resume();
-        return taken ? go(stop) : stays(taken.failure());
+        return goes_on(taken, stop);
+    }
+
+    // With a channel also while another runner has the thread.
+    Run goes_on(const Result<void>& taken, const std::stop_token& stop) {
+        if (taken) return go(stop);
+        const bool elsewhere = options.channel != nullptr && taken.failure().kind == FailureKind::leased;
+        return elsewhere ? go(stop, Begin::elsewhere) : stays(taken.failure());
+    }
+
+    void notify() const {
+        if (options.channel != nullptr) options.channel->changed();
     }
 
     // Nobody goes on here: what was claimed with the answers is released.
@@ -271,10 +344,13 @@ public:
         return go(stop);
     }
 
-    Run go(const std::stop_token& stop) {
+    // Where the thread is run when the loop begins.
+    enum class Begin : std::uint8_t { here, elsewhere };
+    Run go(const std::stop_token& stop, Begin begin = Begin::here) {
         RunLimits limits(options.turns_max, options.calls_max);
         if (auto used = limits.add_used(options, *gate); !used) return stays(used.failure());
-        return with_open_below(RunLoop(agent, *gate, told, limits, stop).go());
+        RunLoop loop(agent, *gate, told, limits, stop);
+        return with_open_below(begin == Begin::here ? loop.go() : loop.follow());
     }
 
     // An abort that did not come through to all that worked for the thread left them open.
@@ -293,6 +369,24 @@ public:
         return options;
     }
 
+    // Runs `act`, unless another thread already runs something of this agent.
+    template <class Act>
+    Run alone(Act act) {
+        if (busy.exchange(true)) {
+            return {.status = RunStatus::failed,
+                    .thread = options.thread_id,
+                    .failure = Failure{FailureKind::usage,
+                                       "the agent runs already, in another thread; answer through "
+                                       "its channel, or wait"}};
+        }
+        const Idle idle{busy};
+        return act();
+    }
+    struct Idle {
+        std::atomic<bool>& busy;
+        ~Idle() { busy = false; }
+    };
+
     bool durable;
     bool thread_known = false;
     std::unique_ptr<MemoryCheckpointer> own_store;
@@ -301,6 +395,7 @@ public:
     std::unique_ptr<Gate> gate;
     Told told;
     Reviewer reviewer{.name = "library"};
+    std::atomic<bool> busy = false;
 };
 
 Agent::Agent(AgentOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -312,25 +407,60 @@ Run Agent::prompt(const std::string& text, const std::stop_token& stop) {
 }
 
 Run Agent::prompt(const Prompt& prompt, const std::stop_token& stop) {
-    if (auto ended = impl_->end_aborted_children(); !ended) return impl_->failed(ended.failure());
-    auto taken = impl_->gate->prompt(prompt, impl_->reviewer.name);
-    if (!taken) return impl_->failed(taken.failure());
-    impl_->thread_known = true;
-    auto run = impl_->go_on(*taken, stop);
-    run.prompt = *taken;
-    return run;
+    return impl_->alone([&]() -> Run {
+        if (auto ended = impl_->end_aborted_children(); !ended) return impl_->failed(ended.failure());
+        auto taken = impl_->gate->prompt(prompt, impl_->reviewer.name);
+        if (!taken) return impl_->failed(taken.failure());
+        impl_->thread_known = true;
+        auto run = impl_->go_on(*taken, stop);
+        run.prompt = *taken;
+        return run;
+    });
 }
 
 Run Agent::resume(const Answers& answers, const std::stop_token& stop) {
-    return impl_->resume_known([&](std::vector<AnswerResult>& told) { return impl_->resume(answers, told, stop); });
+    return impl_->alone([&] {
+        return impl_->resume_known([&](std::vector<AnswerResult>& told) { return impl_->resume(answers, told, stop); });
+    });
 }
 
 Run Agent::resume_json(std::string_view json, const std::stop_token& stop) {
-    return impl_->resume_known([&](std::vector<AnswerResult>& told) { return impl_->resume_json(json, told, stop); });
+    return impl_->alone([&] {
+        return impl_->resume_known(
+            [&](std::vector<AnswerResult>& told) { return impl_->resume_json(json, told, stop); });
+    });
+}
+
+Run Agent::respond(const std::string& id, const HitlAnswer& answer, const std::stop_token& stop) {
+    return impl_->alone([&] {
+        return impl_->resume_known(
+            [&](std::vector<AnswerResult>& told) { return impl_->respond(id, answer, told, stop); });
+    });
+}
+
+Result<void> Agent::detach() {
+    if (impl_->options.channel == nullptr)
+        return Failure{FailureKind::usage, "the agent has no channel to be detached from"};
+    impl_->options.channel->detach();
+    return {};
 }
 
 Result<AbortResult> Agent::abort(const std::string& reason) {
-    return impl_->approvals().abort(thread_id(), reason, impl_->reviewer.name);
+    auto aborted = impl_->approvals().abort(thread_id(), reason, impl_->reviewer.name);
+    impl_->notify();
+    return aborted;
+}
+
+Result<AbortResult> Agent::abort_pending(const std::string& reason) {
+    // A run that is under way tells of it when it ends, which may be before this comes back.
+    const bool told_by_run = impl_->busy;
+    auto aborted = abort(reason);
+    if (!aborted && aborted.failure().kind != FailureKind::unknown_thread) return aborted;
+    if (!(told_by_run && aborted && aborted->aborted) && impl_->options.listener) {
+        const AgentAbortedEvent event{.reason = journal::abort_reason({.reason = reason})};
+        impl_->options.listener({.kind = AgentEvent::Kind::hitl, .hitl = event});
+    }
+    return aborted ? aborted : Result<AbortResult>(AbortResult{});
 }
 
 void Agent::set_reviewer(Reviewer reviewer) {

@@ -3,6 +3,7 @@
 #include "gate/judge.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
@@ -63,6 +64,13 @@ void check_name(const std::string& path, const std::string& name) {
     }
 }
 
+// How long a question may wait whose guard does not say.
+Timeout timeout_of(const AgentOptions& options) {
+    const auto of_channel = options.channel != nullptr ? options.channel->default_timeout_ms() : std::nullopt;
+    const auto milliseconds = options.timeout.milliseconds(of_channel);
+    return milliseconds ? Timeout(std::chrono::milliseconds(*milliseconds)) : Timeout(std::nullopt);
+}
+
 AgentOptions options_of(const AgentOptions& above, const SubAgent& agent) {
     AgentOptions options = above;
     options.system_prompt = agent.system_prompt;
@@ -71,6 +79,9 @@ AgentOptions options_of(const AgentOptions& above, const SubAgent& agent) {
     options.middleware = agent.middleware;
     options.guards = agent.guards;
     options.settings.clear();
+    // The root waits on the channel, for all of them.
+    options.timeout = timeout_of(above);
+    options.channel = nullptr;
     return options;
 }
 
@@ -167,6 +178,8 @@ GateOptions gate_options(const AgentNode& agent, const std::string& thread_id) {
             .use_by_ms = options.use_by_ms,
             .start_within_ms = options.start_within_ms,
             .hold_batch = options.hold_batch,
+            .system_prompt = options.system_prompt,
+            .timeout_ms = timeout_of(options).milliseconds(),
             .clock = options.clock,
             .random = options.random};
 }

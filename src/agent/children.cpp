@@ -76,6 +76,15 @@ Result<void> Children::look() {
     return {};
 }
 
+Result<bool> Children::can_go_on() const {
+    for (const auto& child : children_) {
+        if (child->running || !child->seen) continue;
+        auto outdated = child->seen->is_outdated(*agent_.options.checkpointer, now());
+        if (!outdated || *outdated) return outdated;
+    }
+    return false;
+}
+
 Result<void> Children::add_new(const std::vector<Delegation>& open) {
     for (const auto& delegation : open) {
         const auto is_known = [&](const auto& child) { return child->thread == delegation.child; };

@@ -37,6 +37,8 @@ public:
 
     /// Records the ends of children that have ended, and has those go on that can, each on a thread of its own.
     [[nodiscard]] Result<void> look();
+    /// Whether `look` would have one go on, or end. Reads one row a child.
+    [[nodiscard]] Result<bool> can_go_on() const;
     /// Takes a child back that has come to rest.
     [[nodiscard]] Result<void> settle(Child& child);
     [[nodiscard]] int running() const noexcept { return running_; }

@@ -20,6 +20,8 @@ constexpr auto look_interval = 100ms;
 constexpr int record_tries_max = 8;
 constexpr auto record_pause = 50ms;
 constexpr std::size_t error_text_max = 2000;
+// A loop that waits for people looks at least this often; the channel may look more often.
+constexpr std::int64_t look_at_least_ms = 1000;
 
 bool same_call(const CallReport& a, const CallReport& b) {
     return a.turn == b.turn && a.position == b.position;
@@ -52,24 +54,39 @@ Run RunLoop::go() {
     const std::stop_callback forward(stop_, [this] { tools_stop_.request_stop(); });
     while (true) {
         // Before the next turn takes the place of this one.
+        tell_over();
         tell_ended_calls();
         tell_new_questions();
         if (stop_.stop_requested()) return interrupted();
+        if (elsewhere_) {
+            if (auto over = wait_for_people()) return std::move(*over);
+            continue;
+        }
         Result<void> step;
         switch (gate_.next()) {
             case GateStep::call_model:
                 step = call_model();
                 break;
             case GateStep::judge:
-                step = gate_.judge();
+                step = gate_.judge(stop_);
                 break;
             case GateStep::start:
                 step = start_ready();
                 break;
             case GateStep::wait: {
+                if (running_ == 0 && overdue()) {
+                    step = gate_.resume();
+                    break;
+                }
                 const auto moved = wait();
-                if (moved && !*moved) return at_rest(RunStatus::waiting);
-                if (!moved) step = moved.failure();
+                if (!moved) {
+                    step = moved.failure();
+                } else if (!*moved) {
+                    const auto on_channel = waits_on_channel();
+                    if (!on_channel) return ended(RunStatus::failed, on_channel.failure());
+                    if (!*on_channel) return at_rest(RunStatus::waiting);
+                    if (auto over = wait_for_people()) return std::move(*over);
+                }
                 break;
             }
             case GateStep::done:
@@ -79,6 +96,8 @@ Run RunLoop::go() {
         }
         if (step) continue;
         if (stop_.stop_requested()) return interrupted();
+        elsewhere_ = options_.channel != nullptr && running_ == 0 && step.failure().kind == FailureKind::leased;
+        if (elsewhere_) continue;
         // The run cannot go on, but what was started must still be recorded.
         if (auto drained = drain(); !drained) return ended(RunStatus::failed, drained.failure());
         // A store that fails here too changes nothing: the thread can be resumed from what it has.
@@ -86,6 +105,104 @@ Run RunLoop::go() {
         (void)gate_.give_back();
         return ended(gate_.aborted() ? RunStatus::aborted : RunStatus::failed, step.failure());
     }
+}
+
+Run RunLoop::follow() {
+    elsewhere_ = true;
+    return go();
+}
+
+// Of a loop in which nothing runs.
+Result<bool> RunLoop::waits_on_channel() const {
+    if (options_.channel == nullptr) return false;
+    if (gate_.running() > 0) return true;
+    return has_requests();
+}
+
+// Unknown outcomes are no requests: who waits on a channel would wait for ever for what it does not tell.
+Result<bool> RunLoop::has_requests() const {
+    const auto is_request = [](const Approval& one) { return one.kind != ApprovalKind::unknown; };
+    if (std::ranges::any_of(gate_.open(), is_request)) return true;
+    if (gate_.delegated().empty()) return false;
+    for (std::int64_t after = 0;;) {
+        const auto below = Approvals(*options_.checkpointer).pending(gate_.thread_id(), after);
+        if (!below) return below.failure();
+        if (std::ranges::any_of(*below, is_request)) return true;
+        if (below->empty()) return false;
+        after = below->back().number;
+    }
+}
+
+// Nothing: the thread has moved on. A run: nobody waits here any more.
+std::optional<Run> RunLoop::wait_for_people() {
+    auto& channel = *options_.channel;
+    // Who waits for people holds no thread.
+    if (auto back = gate_.give_back(); !back) return ended(RunStatus::failed, back.failure());
+    while (true) {
+        const auto before = channel.mark();
+        if (auto read = gate_.refresh(); !read) return ended(RunStatus::failed, read.failure());
+        tell_over();
+        tell_ended_calls();
+        tell_new_questions();
+        if (stop_.stop_requested()) return interrupted();
+        const auto moved = may_go_on();
+        if (!moved) return ended(RunStatus::failed, moved.failure());
+        if (*moved) return std::nullopt;
+        if (!channel.wait(before, until_deadline(), stop_)) return suspended();
+    }
+}
+
+// Takes the thread where that is needed to go on; another runner may have it.
+Result<bool> RunLoop::may_go_on() {
+    const auto next = gate_.next();
+    const bool for_people = next == GateStep::wait && gate_.running() == 0;
+    // A claim takes the thread by itself.
+    const bool free = next == GateStep::done || (next == GateStep::start && !elsewhere_);
+    if (for_people || free) {
+        elsewhere_ = false;
+        if (free) return true;
+        const auto below = children_.can_go_on();
+        if (!below) return below;
+        if (!*below) {
+            const auto requests = has_requests();
+            return requests ? Result<bool>(!*requests) : requests;
+        }
+    }
+    // A look is cheaper than a try, which writes.
+    const auto head = options_.checkpointer->find_thread(gate_.thread_id());
+    if (!head) return head.failure();
+    if (head->has_value() && (*head)->runner_alive) {
+        elsewhere_ = true;
+        return false;
+    }
+    auto taken = gate_.resume();
+    elsewhere_ = !taken && taken.failure().kind == FailureKind::leased;
+    if (!taken && !elsewhere_) return taken.failure();
+    return !elsewhere_;
+}
+
+bool RunLoop::overdue() const {
+    const auto open = gate_.open();
+    return std::any_of(open.begin(), open.end(),
+                       [this](const auto& one) { return one.deadline && *one.deadline <= clock().now(); });
+}
+
+std::int64_t RunLoop::until_deadline() const {
+    auto wait = look_at_least_ms;
+    for (const auto& approval : gate_.open()) {
+        if (approval.deadline) wait = std::min(wait, *approval.deadline - clock().now());
+    }
+    return std::max<std::int64_t>(wait, 1);
+}
+
+const Clock& RunLoop::clock() const {
+    return options_.clock != nullptr ? *options_.clock : system_clock();
+}
+
+Run RunLoop::suspended() {
+    tell(AgentSuspendedEvent{.pending = told_.requests});
+    tell({.kind = AgentEvent::Kind::waiting});
+    return ended(RunStatus::waiting);
 }
 
 Result<void> RunLoop::call_model() {
@@ -102,7 +219,7 @@ Result<void> RunLoop::call_model() {
         if (!stored) return stored;
         return Failure{FailureKind::refused, limit + "; raise the limit and resume to go on"};
     }
-    auto stored = gate_.propose(*turn);
+    auto stored = gate_.propose(*turn, stop_);
     // A turn without calls is the end: `finished` tells of it.
     if (stored && !turn->calls.empty()) tell({.kind = AgentEvent::Kind::turn, .text = turn->text});
     return stored;
@@ -268,6 +385,7 @@ Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
     const bool has_text = status == RunStatus::done || status == RunStatus::aborted;
     if (has_text) run.text = gate_.last_text();
     if (has_text) tell({.kind = AgentEvent::Kind::finished, .text = run.text});
+    if (status == RunStatus::aborted) tell(AgentAbortedEvent{.reason = gate_.abort_reason()});
     return run;
 }
 
@@ -296,6 +414,8 @@ void RunLoop::tell_ended_calls() {
                                       [&](const auto& known) { return same_call(known, call); });
         if (!call.outcome || told) continue;
         told_.ended.push_back(call);
+        // What an abort cut off has not ended by itself: the end of the whole tells of it.
+        if (gate_.aborted() && *call.outcome == OutcomeKind::cancelled && !call.ran) continue;
         tell({.kind = AgentEvent::Kind::ended, .call = call});
     }
 }
@@ -304,8 +424,40 @@ void RunLoop::tell_new_questions() {
     for (auto& approval : gate_.open()) {
         if (std::find(told_.questions.begin(), told_.questions.end(), approval.id) != told_.questions.end()) continue;
         told_.questions.push_back(approval.id);
+        if (options_.channel != nullptr && approval.kind != ApprovalKind::unknown) {
+            told_.requests.push_back(hitl_request(approval));
+            tell(HitlRequestEvent{.request = told_.requests.back()});
+            options_.channel->changed();
+        }
         tell({.kind = AgentEvent::Kind::asked, .approval = std::move(approval)});
     }
+}
+
+// Requests that are over since. An abort ends all at once and is told by itself.
+void RunLoop::tell_over() {
+    if (told_.requests.empty()) return;
+    const auto asked = gate_.asked();
+    std::erase_if(told_.requests, [&](const HitlRequest& request) {
+        const auto known =
+            std::find_if(asked.begin(), asked.end(), [&](const auto& one) { return one.id == request.id; });
+        if (known != asked.end() && known->state == ApprovalState::open) return false;
+        // Of an earlier turn: another runner went on.
+        Approvals approvals(*options_.checkpointer, clock());
+        const auto read = known == asked.end() ? approvals.find(request.id) : Result<Approval>(*known);
+        if (!read) return false;
+        if (read->state == ApprovalState::aborted) return true;
+        tell(HitlAnswerEvent{.id = request.id,
+                             .question_id = request.question_id,
+                             .answer = read->answer,
+                             .answered_by = read->decided_by,
+                             .cancelled = read->state == ApprovalState::withdrawn,
+                             .timed_out = read->state == ApprovalState::timed_out});
+        return true;
+    });
+}
+
+void RunLoop::tell(HitlEvent event) const {
+    tell(AgentEvent{.kind = AgentEvent::Kind::hitl, .hitl = std::move(event)});
 }
 
 }  // namespace assent

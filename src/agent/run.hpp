@@ -15,9 +15,11 @@ public:
     RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop);
     ~RunLoop();
 
-    /// Goes on until the end of the prompt, a failure, or until only people are waited for. All tools
-    /// that were started have ended and are recorded when it returns, and no child runs.
+    /// Goes on until the end of the prompt, a failure, or until only people are waited for and there is no channel
+    /// to wait on. All tools that were started have ended and are recorded when it returns, and no child runs.
     Run go();
+    /// The same while another runner has the thread: waits on the channel until it can go on.
+    Run follow();
     /// After `go`: the thread and those below it as they are.
     [[nodiscard]] Seen seen() const;
 
@@ -29,6 +31,14 @@ private:
     [[nodiscard]] Result<void> wait_for_tools();
     [[nodiscard]] Result<void> record(const Outcome& outcome);
     [[nodiscard]] Result<void> drain();
+    [[nodiscard]] Result<bool> waits_on_channel() const;
+    [[nodiscard]] Result<bool> has_requests() const;
+    [[nodiscard]] std::optional<Run> wait_for_people();
+    [[nodiscard]] Result<bool> may_go_on();
+    [[nodiscard]] bool overdue() const;
+    [[nodiscard]] std::int64_t until_deadline() const;
+    [[nodiscard]] Run suspended();
+    [[nodiscard]] const Clock& clock() const;
     void ended(Outcome outcome);
     void rested(Children::Child& child);
     [[nodiscard]] Run at_rest(RunStatus status);
@@ -37,6 +47,8 @@ private:
     void tell(AgentEvent event) const;
     void tell_ended_calls();
     void tell_new_questions();
+    void tell_over();
+    void tell(HitlEvent event) const;
 
     const AgentOptions& options_;
     Gate& gate_;
@@ -52,6 +64,7 @@ private:
     int bodies_ = 0;                        // threads that still run something of this loop
     int running_ = 0;                       // tools
     Children children_;
+    bool elsewhere_ = false;  // another runner moves the thread on
 };
 
 }  // namespace assent

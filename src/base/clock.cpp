@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -44,6 +45,11 @@ public:
 
 }  // namespace
 
+void Clock::wait(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
+                 std::int64_t milliseconds) const {
+    changed.wait_for(lock, std::chrono::milliseconds(milliseconds));
+}
+
 const Clock& system_clock() noexcept {
     static const SystemClock clock;
     return clock;
@@ -63,6 +69,16 @@ std::string rfc3339(UnixMillis time) {
     std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900,
                   parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, millis);
     return text.data();
+}
+
+std::string seconds_text(std::int64_t milliseconds) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%lld.%03lld", static_cast<long long>(milliseconds / 1000),
+                  static_cast<long long>(milliseconds % 1000));
+    std::string seconds = text.data();
+    seconds.erase(seconds.find_last_not_of('0') + 1);
+    if (seconds.back() == '.') seconds.pop_back();
+    return seconds;
 }
 
 }  // namespace assent

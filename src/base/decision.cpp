@@ -19,5 +19,8 @@ Decision edit_keys(std::string changes) {
 Decision respond(std::string text) {
     return {.kind = DecisionKind::respond, .message = std::move(text)};
 }
+Decision answer_questions(std::string answers) {
+    return {.kind = DecisionKind::respond, .arguments = std::move(answers)};
+}
 
 }  // namespace assent

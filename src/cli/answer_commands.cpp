@@ -29,8 +29,14 @@ Result<std::string> object_of(const std::vector<std::string>& pairs) {
 
 Result<Decision> decision_of(DecisionKind kind, const AnswerOptions& options) {
     Decision decision{.kind = kind, .tool = options.tool, .message = options.message, .digest = options.digest};
-    if (kind == DecisionKind::respond && options.message.empty()) {
-        return Failure{FailureKind::usage, "respond needs --message TEXT, the result for the model"};
+    if (kind == DecisionKind::respond) {
+        if (options.message.empty() == !options.args.has_value()) {
+            return Failure{FailureKind::usage,
+                           "respond needs either --message TEXT, the result for the model, or, to questions, --args "
+                           "JSON with the answers by key"};
+        }
+        decision.arguments = options.args;
+        return decision;
     }
     if (kind != DecisionKind::edit) return decision;
     if (options.args.has_value() == !options.set.empty()) {

@@ -34,7 +34,9 @@ JsonObject approval_json(const Approval& approval) {
     } else {
         json.null("tool_call_id");
     }
-    json.text_or_null("interrupt_id", approval.question.interrupt_id).raw("arguments", approval.arguments);
+    const bool policy = approval.question.style == Style::policy;
+    json.text_or_null(policy ? "question_id" : "interrupt_id", approval.question.interrupt_id)
+        .raw("arguments", approval.arguments);
     const auto& exact = approval.arguments_raw.empty() ? approval.arguments : approval.arguments_raw;
     const bool shown_otherwise = std::any_of(exact.begin(), exact.end(), breaks_line);
     if (!approval.arguments_raw.empty() || shown_otherwise) json.text("arguments_raw", exact);

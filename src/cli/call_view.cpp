@@ -7,6 +7,8 @@
 #include "cli/page.hpp"
 #include "cli/words.hpp"
 
+#include <assent/hitl.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
@@ -214,11 +216,23 @@ void show_time_limits(Page& page, const Approval& approval, const ViewOptions& o
     }
 }
 
+std::string_view title_of(ApprovalKind kind) {
+    switch (kind) {
+        case ApprovalKind::unknown:
+            return "Unknown outcome";
+        case ApprovalKind::confirm:
+        case ApprovalKind::ask:
+            return "Question";
+        case ApprovalKind::approve:
+            break;
+    }
+    return "Approval";
+}
+
 void show_head(Page& page, const Approval& approval, const ViewOptions& options) {
     const auto& terminal = page.terminal();
-    const bool unknown = approval.kind == ApprovalKind::unknown;
     page.line(terminal.styled(
-        Style::bold, (unknown ? "Unknown outcome " : "Approval ") + approval.id + "  " + one_line(approval.tool)));
+        Style::bold, std::string(title_of(approval.kind)) + " " + approval.id + "  " + one_line(approval.tool)));
     page.fact("thread", approval.thread);
     if (!approval.parent.empty()) page.fact("works for", approval.parent.front());
     page.fact("call", std::to_string(approval.position + 1) + " of turn " + std::to_string(approval.turn) +
@@ -272,6 +286,25 @@ void show_question(Page& page, const Question& question) {
     page.block(details ? pretty_json(details->root()) : question.details);
 }
 
+// What the agent asks a person. All of it is the model's, so it stands behind the gutter.
+void show_asked(Page& page, const Approval& approval) {
+    page.line();
+    page.line(page.terminal().styled(Style::bold, "Question") + ", from the model");
+    if (approval.kind == ApprovalKind::confirm) return page.block(approval.question.description);
+    std::string text;
+    for (const auto& question : hitl_request(approval).payload.questions) {
+        text += (text.empty() ? "" : "\n") + question.key + ": " + question.prompt;
+        if (!question.required) text += " (may be left out)";
+        if (!question.options.empty()) text += question.multi_select ? "\n  any of:" : "\n  one of:";
+        for (const auto& option : question.options) {
+            text += "\n  - " + option.value;
+            if (option.label != option.value) text += ": " + option.label;
+            if (!option.description.empty()) text += ", " + option.description;
+        }
+    }
+    page.block(text);
+}
+
 // Every text of the call that a person reads, joined so that no words run together.
 void gather_texts(std::string& texts, const JsonNode& node) {
     texts += node.string + '\n';
@@ -320,6 +353,10 @@ void show_choices(Page& page, const Approval& approval) {
         page.line("fail   it did not run to its end; the model gets your text as an error");
         return;
     }
+    if (approval.kind == ApprovalKind::confirm) {
+        page.line("You may answer: approve, which is yes, or deny, which is no");
+        return;
+    }
     std::string names;
     for (const auto& name : answers_to(approval)) names += (names.empty() ? "" : ", ") + name;
     page.line("You may answer: " + names);
@@ -341,6 +378,8 @@ std::string call_view(const Approval& approval, const Terminal& terminal, const 
     if (approval.kind == ApprovalKind::unknown) {
         show_unknown(page, approval);
         show_seen(page, approval.question);
+    } else if (approval.kind != ApprovalKind::approve) {
+        show_asked(page, approval);
     } else {
         show_question(page, approval.question);
     }

@@ -236,7 +236,7 @@ private:
         deny->add_option("--message", answer_.message, "the reason, told to the model");
         auto* respond = answer("respond", "give the result of a call yourself; it does not run", DecisionKind::respond);
         respond->add_option("--message", answer_.message, "the result for the model");
-        refuse_later_options(*respond, {"--args"});
+        respond->add_option("--args", answer_.args, "the answers to questions, by key, JSON");
         auto* edit = answer("edit", "let a call run with other arguments", DecisionKind::edit);
         edit->add_option("--set", answer_.set, "key=JSON, laid over the shown arguments (may be repeated)")
             ->allow_extra_args(false);

@@ -8,6 +8,7 @@
 #include "cli/person_input.hpp"
 
 #include <assent/arguments.hpp>
+#include <assent/hitl.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -130,7 +131,37 @@ private:
         return decided(deny(std::string(trimmed(line.text))));
     }
 
+    // What a person types for one question: a text, or options by their value or label.
+    static std::vector<std::string> values_of(const HitlQuestion& question, std::string_view typed) {
+        std::vector<std::string> values;
+        while (!typed.empty()) {
+            const auto comma = question.multi_select ? typed.find(',') : std::string_view::npos;
+            auto value = std::string(trimmed(typed.substr(0, comma)));
+            for (const auto& option : question.options) {
+                if (option.label == value) value = option.value;
+            }
+            if (!value.empty()) values.push_back(std::move(value));
+            typed = comma == std::string_view::npos ? std::string_view() : typed.substr(comma + 1);
+        }
+        return values;
+    }
+
+    Step answered() {
+        const auto questions = hitl_request(approval_).payload.questions;
+        HitlAnswers answers;
+        for (const auto& question : questions) {
+            const auto line = input_.ask(safe_to_show(question.prompt).text +
+                                         (question.multi_select ? " (several apart by commas)" : ""));
+            if (auto ended = ended_by(line)) return ended;
+            if (line.status == Status::too_long) return say_too_long();
+            auto values = values_of(question, trimmed(line.text));
+            if (!values.empty()) answers.emplace_back(question.key, std::move(values));
+        }
+        return decided(answer_questions(hitl_answers_json(answers, questions)));
+    }
+
     Step responded() {
+        if (approval_.kind == ApprovalKind::ask) return answered();
         auto text = words("Result for the model instead of a run");
         if (text.ended) return text.ended;
         if (text.text.empty()) return say("No text, so nothing is decided.");
@@ -273,10 +304,14 @@ private:
             if (!offered(word)) return;
             terminal_.prompt("  " + std::string(word) + std::string(9 - word.size(), ' ') + std::string(what) + "\n");
         };
-        line("approve", "run it as shown");
-        line("deny", "do not run it; the model is told your reason");
+        const bool confirms = approval_.kind == ApprovalKind::confirm;
+        const bool asks = approval_.kind == ApprovalKind::ask;
+        line("approve", confirms ? "yes" : "run it as shown");
+        line("deny", confirms ? "no"
+                     : asks   ? "answer nothing; the model is told your reason"
+                              : "do not run it; the model is told your reason");
         line("edit", "run it with other arguments, after it was judged again");
-        line("respond", "do not run it; the model gets your text as its result");
+        line("respond", asks ? "answer each question" : "do not run it; the model gets your text as its result");
         line("done", "it ran to its end; the model gets your text as its result");
         line("retry", "run it once more");
         line("fail", "it did not run to its end; the model gets your text as an error");

@@ -26,6 +26,8 @@ std::string_view event_name(AgentEvent::Kind kind) {
             return "waiting";
         case AgentEvent::Kind::finished:
             return "finished";
+        case AgentEvent::Kind::hitl:
+            return "hitl";
     }
     return "event";
 }
@@ -33,6 +35,8 @@ std::string_view event_name(AgentEvent::Kind kind) {
 void show_json(const Context& context, const AgentEvent& event) {
     // A turn comes whole, once it is stored.
     if (event.kind == AgentEvent::Kind::text || event.kind == AgentEvent::Kind::text_dropped) return;
+    // The program has no channel; that it was aborted stands in the result.
+    if (event.kind == AgentEvent::Kind::hitl) return;
     JsonObject json;
     json.text("event", event_name(event.kind));
     if (event.kind == AgentEvent::Kind::turn || event.kind == AgentEvent::Kind::finished) json.text("text", event.text);
@@ -81,6 +85,21 @@ void show_text(const Context& context, const AgentEvent& event) {
     }
 }
 
+// The rest of a command that answers it.
+std::string how_to_answer(const Approval& approval) {
+    switch (approval.kind) {
+        case ApprovalKind::unknown:
+            return "resolve " + approval.id + " --done (or --retry, --fail)";
+        case ApprovalKind::confirm:
+            return "approve " + approval.id + " for yes, deny " + approval.id + " for no";
+        case ApprovalKind::ask:
+            return "respond " + approval.id + " --args JSON (or --message TEXT for one free text)";
+        case ApprovalKind::approve:
+            break;
+    }
+    return "approve " + approval.id + " (or deny, edit, respond)";
+}
+
 // What is open, and what to type about it; the first of them stands for all.
 void tell_open(const Context& context, const Run& run) {
     const auto& terminal = context.terminal;
@@ -97,11 +116,8 @@ void tell_open(const Context& context, const Run& run) {
     }
     if (!run.interrupts.empty()) {
         const auto& first = run.interrupts.front();
-        const bool unknown = first.kind == ApprovalKind::unknown;
         terminal.note("look at it:  " + command + " show " + first.id);
-        terminal.note("answer it:   " + command +
-                      (unknown ? " resolve " + first.id + " --done (or --retry, --fail)"
-                               : " approve " + first.id + " (or deny, edit, respond)"));
+        terminal.note("answer it:   " + command + " " + how_to_answer(first));
     }
     terminal.note("then go on:  " + command + " resume " + shell_word(run.thread));
 }

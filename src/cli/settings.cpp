@@ -4,6 +4,7 @@
 #include "cli/json_out.hpp"
 #include "cli/model_choice.hpp"
 
+#include <assent/ask_user.hpp>
 #include <assent/built_in_guard.hpp>
 #include <assent/tools.hpp>
 
@@ -186,7 +187,7 @@ Result<AgentOptions> agent_options(const Context& context, const RunSettings& se
     AgentOptions options{.model = std::move(model).value(),
                          .tools = {read_file_tool(*workspace), write_file_tool(*workspace), edit_file_tool(*workspace),
                                    delete_file_tool(*workspace), ls_tool(*workspace), glob_tool(*workspace),
-                                   grep_tool(*workspace), shell_tool(shell)},
+                                   grep_tool(*workspace), shell_tool(shell), ask_user_tool(), confirm_tool()},
                          .guards = {std::make_shared<ProgramGuard>(settings.names),
                                     built_in_guard({workspace->path(), home_folder().string(), closed})},
                          .checkpointer = &context.store(),

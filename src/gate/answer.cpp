@@ -1,5 +1,6 @@
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
+#include "base/sha256.hpp"
 #include "base/time_text.hpp"
 #include "base/unknown_field.hpp"
 #include "gate/answering.hpp"
@@ -8,10 +9,13 @@
 #include "gate/recorded.hpp"
 #include "gate/session.hpp"
 #include "policy/policy_answer.hpp"
+#include "policy/policy_texts.hpp"
+#include "policy/question_answers.hpp"
 #include "policy/rules_answer.hpp"
 #include "policy/table_answer.hpp"
 
 #include <assent/approvals.hpp>
+#include <assent/hitl.hpp>
 
 #include <algorithm>
 
@@ -19,6 +23,8 @@ namespace assent {
 namespace {
 
 using journal::Answered;
+
+constexpr std::string_view default_cancel_reason = "cancelled";
 
 std::string decision_words(const Approval& approval) {
     if (approval.state == ApprovalState::timed_out) return "timed out";
@@ -138,6 +144,47 @@ Result<AnswerResult> told(Checkpointer& store, const Approval& stands, const Ans
     return conflict(stands, lost_race);
 }
 
+std::vector<HitlQuestion> questions_of(const Approval& approval) {
+    return hitl_request(approval).payload.questions;
+}
+
+// {"decision": "deny"} declines to answer, in place of true or false or the answers by key.
+std::variant<Decision, AnswerResult> read_answer_to_question(const Approval& approval, std::string_view json) {
+    const bool confirms = approval.kind == ApprovalKind::confirm;
+    const auto text = JsonText::parse(std::string(json));
+    if (!text) return refused(approval, "the answer is no json: " + text.failure().message, Refusal::bad_shape);
+    const auto& root = text->root();
+    if (confirms && root.kind == JsonNode::Kind::boolean) return root.boolean ? approve() : deny();
+    const auto questions = questions_of(approval);
+    const bool asks_decision = std::ranges::any_of(questions, [](const auto& one) { return one.key == "decision"; });
+    if (root.find("decision") != nullptr && !asks_decision) {
+        auto read = read_policy_answer(json);
+        if (auto* decision = std::get_if<Decision>(&read)) return std::move(*decision);
+        auto& refusal = std::get<AnswerRefusal>(read);
+        return refused(approval, std::move(refusal.message), refusal.kind);
+    }
+    if (confirms) return refused(approval, "the answer must be true or false", Refusal::bad_shape);
+    return answer_questions(text->text());
+}
+
+// What the model is told of an answer that is the call's result, and the answers as they are kept. A refusal: they
+// do not fit the questions.
+std::optional<AnswerRefusal> add_result(const Approval& approval, const Decision& decision, Answered& answered) {
+    if (approval.kind == ApprovalKind::confirm) {
+        answered.text = decision.kind == DecisionKind::approve ? "yes" : "no";
+        if (!answered.message.empty()) answered.text += ": " + answered.message;
+        return std::nullopt;
+    }
+    if (decision.kind != DecisionKind::respond) return std::nullopt;
+    const auto questions = questions_of(approval);
+    auto answers =
+        decision.arguments ? read_answers(questions, *decision.arguments) : read_free_text(questions, answered.message);
+    if (auto* refusal = std::get_if<AnswerRefusal>(&answers)) return std::move(*refusal);
+    answered.arguments = std::get<std::string>(answers);
+    answered.text = answers_text(answered.arguments);
+    return std::nullopt;
+}
+
 // Whether the attempt's own process said that it came back, so that nothing of it runs any more there.
 Result<bool> has_returned(Checkpointer& store, const Approval& approval) {
     bool returned = false;
@@ -162,6 +209,8 @@ std::optional<AnswerResult> told_of_missing(const Failure& failure) {
 }
 
 std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json) {
+    if (approval.kind == ApprovalKind::confirm || approval.kind == ApprovalKind::ask)
+        return read_answer_to_question(approval, json);
     const auto style = approval.question.style;
     if (style != Style::rules) {
         auto read = style == Style::policy ? read_policy_answer(json) : read_table_decision(approval, json);
@@ -172,6 +221,14 @@ std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, 
     const auto read = read_rules_answer(json);
     if (!read) return refused(approval, read.failure().message, Refusal::bad_shape);
     return decision_of(*read);
+}
+
+std::variant<Decision, AnswerResult> read_hitl_answer(const Approval& approval, std::string_view json) {
+    if (approval.kind != ApprovalKind::approve) return read_answer_json(approval, json);
+    auto read = read_policy_answer(json);
+    if (auto* decision = std::get_if<Decision>(&read)) return std::move(*decision);
+    auto& refusal = std::get<AnswerRefusal>(read);
+    return refused(approval, std::move(refusal.message), refusal.kind);
 }
 
 Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Random& random, const Approval& approval,
@@ -199,7 +256,8 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
                       .message = repaired_utf8(decision.message),
                       .by = repaired_utf8(reviewer.name),
                       .signed_in = reviewer.signed_in,
-                      .shown = approval.digest};
+                      .shown = approval.digest,
+                      .empty_reason = decision.empty_reason && decision.message.empty()};
     if (decision.kind == DecisionKind::edit) {
         ThreadSession session(store, approval.thread, clock, random);
         auto refusal = Refusal::other;
@@ -214,15 +272,24 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
         answered.text = denial_text(approval, answered.message);
     }
     if (decision.kind == DecisionKind::respond) answered.text = response_text(approval, answered.message);
+    const bool asks_nothing = approval.kind == ApprovalKind::approve;
+    if (asks_nothing && decision.kind == DecisionKind::respond && decision.arguments)
+        return CheckedAnswer(refused(approval, "this approval asks no questions: respond with a text"));
+    if (!asks_nothing) {
+        if (auto refusal = add_result(approval, decision, answered))
+            return CheckedAnswer(refused(approval, std::move(refusal->message), refusal->kind));
+    }
     answered.answer = answer_digest(decision.kind, answered.tool, answered.arguments, answered.message);
+    if (answered.empty_reason) answered.answer = hex(sha256(answered.answer));
     return CheckedAnswer(std::move(answered));
 }
 
 void add_answer(const Answered& answered, Change& change) {
     change.events.emplace_back(answered);
     change.closes.push_back(answered.number);
-    // Whatever is not an approval makes the other guards' questions about this call moot.
-    if (answered.decision != DecisionKind::approve)
+    // Whatever does not just let the call run makes the other guards' questions about it moot; an approval that the
+    // model is told of is the answer to a question, and so the call's end.
+    if (answered.decision != DecisionKind::approve || !answered.text.empty())
         change.closes_calls.emplace_back(answered.call.turn, answered.call.position);
 }
 
@@ -280,17 +347,8 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
     switch (appended->status) {
         case AppendStatus::done:
             return decided(approval, answered, clock_.now());
-        case AppendStatus::expired: {
-            // What a sweeper would do: the thread can go on without waiting for one.
-            Change late{.events = {timed_out(approval.number, approval.tool)},
-                        .lease = LeaseUse::none,
-                        .expects_seq = false,
-                        .closes = {approval.number},
-                        .closes_late = true,
-                        .closes_calls = {{approval.turn, approval.position}}};
-            if (auto swept = session.append(std::move(late)); !swept) return swept.failure();
-            return expired(approval);
-        }
+        case AppendStatus::expired:
+            return expire_found(approval);
         case AppendStatus::closed: {
             auto now = find(approval.id);
             if (!now) return now.failure();
@@ -299,6 +357,49 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
         default:
             return Failure{FailureKind::database, "the store refused the answer; try again"};
     }
+}
+
+// What a sweeper would do: the thread can go on without waiting for one.
+Result<AnswerResult> Approvals::expire_found(const Approval& approval) {
+    ThreadSession session(checkpointer_, approval.thread, clock_, random_);
+    Change late{.events = {timed_out(approval.number, approval.tool, approval.question, approval.kind)},
+                .lease = LeaseUse::none,
+                .expects_seq = false,
+                .closes = {approval.number},
+                .closes_late = true,
+                .closes_calls = {{approval.turn, approval.position}}};
+    if (auto swept = session.append(std::move(late)); !swept) return swept.failure();
+    return expired(approval);
+}
+
+Result<AnswerResult> Approvals::cancel(const std::string& id, const std::string& reason, const Reviewer& reviewer,
+                                       const std::string& thread) {
+    auto approval = find(id, thread);
+    if (!approval) {
+        if (auto known = told_of_missing(approval.failure())) return std::move(*known);
+        return approval.failure();
+    }
+    if (approval->kind == ApprovalKind::unknown)
+        return refused(*approval, "this call was started: it can be resolved or aborted, not cancelled");
+    if (approval->state != ApprovalState::open) return conflict(*approval, false);
+    const auto words = reason.empty() ? std::string(default_cancel_reason) : repaired_utf8(reason);
+    ThreadSession session(checkpointer_, approval->thread, clock_, random_);
+    auto appended = session.append({.events = {journal::Withdrawn{.number = approval->number,
+                                                                  .reason = words,
+                                                                  .text = cancelled_text(words, approval->kind),
+                                                                  .by = repaired_utf8(reviewer.name)}},
+                                    .lease = LeaseUse::none,
+                                    .expects_seq = false,
+                                    .closes = {approval->number},
+                                    .closes_calls = {{approval->turn, approval->position}}});
+    if (!appended) return appended.failure();
+    if (appended->status == AppendStatus::expired) return expire_found(*approval);
+    auto now = find(approval->id);
+    if (!now) return now.failure();
+    if (appended->status == AppendStatus::done)
+        return AnswerResult{.status = AnswerResult::Status::decided, .approval = *now};
+    if (appended->status == AppendStatus::closed) return conflict(*now, true);
+    return Failure{FailureKind::database, "the store refused the cancellation; try again"};
 }
 
 Result<AnswerResult> Approvals::resolve(const std::string& id, Resolution how, std::string_view text,

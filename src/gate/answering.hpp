@@ -25,6 +25,9 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
 /// The style's own form as a decision, or why it is refused.
 [[nodiscard]] std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json);
 
+/// The same in the form of a channel, which is one for approvals of every style.
+[[nodiscard]] std::variant<Decision, AnswerResult> read_hitl_answer(const Approval& approval, std::string_view json);
+
 /// Adds the event and what it closes.
 void add_answer(const journal::Answered& answered, Change& change);
 

@@ -51,6 +51,24 @@ Result<Approval> decided_one(Checkpointer& store, const std::string& thread_id, 
     return std::move(*found);
 }
 
+// The last approval of a thread that had this id of its style: who answers too late by it is told what stands.
+Result<Approval> last_decided(Checkpointer& store, const std::string& thread_id, const std::string& id) {
+    std::optional<Approval> last;
+    auto walked = walk_thread(
+        store, thread_id,
+        [&](const journal::ThreadState& state, const journal::Event&, const JournalRow&, const std::string&) {
+            for (const auto& call : state.calls) {
+                for (const auto& ask : call.approvals) {
+                    if (ask.asked.question.interrupt_id == id && ask.state != ApprovalState::open)
+                        last = approval_of(thread_id, call, ask);
+                }
+            }
+        });
+    if (!walked && walked.failure().kind != FailureKind::unknown_thread) return walked.failure();
+    if (!last) return not_found(id);
+    return std::move(*last);
+}
+
 // Calls that have ended and are not in `known`, which then holds them.
 std::vector<EndedCall> newly_ended(const journal::ThreadState& state, std::set<std::pair<int, int>>& known) {
     std::vector<EndedCall> calls;
@@ -98,7 +116,7 @@ Result<Approval> Approvals::find(const std::string& id, const std::string& threa
     auto open = pending(thread, 0, open_in_thread_max);
     if (!open) return open.failure();
     std::erase_if(*open, [&](const Approval& approval) { return approval.question.interrupt_id != id; });
-    if (open->empty()) return not_found(id);
+    if (open->empty()) return last_decided(checkpointer_, thread, id);
     if (open->size() == 1) return open->front();
     std::string ids;
     for (const auto& approval : *open) ids += (ids.empty() ? "" : ", ") + approval.id;

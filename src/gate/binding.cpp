@@ -1,6 +1,7 @@
 #include "gate/binding.hpp"
 
 #include "base/sha256.hpp"
+#include "policy/policy_texts.hpp"
 #include "policy/table_texts.hpp"
 
 #include <assent/rules.hpp>
@@ -10,9 +11,6 @@
 
 namespace assent {
 namespace {
-
-// What the model is told of a denial without a reason.
-constexpr std::string_view policy_denied_text = "Tool execution was blocked";
 
 void write_canonical(const JsonNode& node, std::string& out) {
     switch (node.kind) {
@@ -74,7 +72,9 @@ std::string denial_text(const Approval& approval, const std::string& reason) {
         case Style::table:
             return rejected_text(approval, reason);
         case Style::policy:
-            return reason.empty() ? std::string(policy_denied_text) : reason;
+            if (approval.kind == ApprovalKind::ask)
+                return cancelled_text(reason.empty() ? "declined" : reason, approval.kind);
+            return blocked_text(reason);
         case Style::assent:
             break;
     }

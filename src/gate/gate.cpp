@@ -181,7 +181,7 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
             apply(preview, *answered, session.now());
         }
         starts.clear();
-        add_claims(preview, change, starts);
+        add_claims(preview, run_context({}), change, starts);
         return change;
     });
     if (one_fails) return tell_none_counts(answers, checked, reviewer, told);
@@ -208,38 +208,55 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
     return appended ? expire() : appended;
 }
 
-Result<void> Gate::propose(const ModelTurn& turn) {
-    const std::lock_guard lock(impl_->mutex);
-    return impl_->append([&](const ThreadState& state) {
-        Change change;
-        if (state.aborted) return change;  // what the model said after an abort is dropped
-        ThreadState preview;
-        preview.running = true;
-        preview.queue = state.queue;
-        const auto add = [&](Event event) {
-            apply(preview, event, impl_->session.now());
-            change.events.push_back(std::move(event));
-        };
-        add(recorded(turn, state.turns + 1));
-        std::set<std::string> ids;
-        for (std::size_t i = 0; i < turn.calls.size(); ++i) {
-            const CallRef ref{state.turns + 1, static_cast<int>(i)};
-            const auto id = preview.find(ref)->proposed.id;
-            if (id && !ids.insert(*id).second) {
-                add(Refused{.call = ref,
-                            .text = "Error: the call id is used twice in this turn; nothing of this call ran"});
-                continue;
-            }
-            add(impl_->judge.prepare(*preview.find(ref)));
-            if (preview.find(ref)->stage == CallStage::ended) continue;
-            std::vector<Event> events;
-            impl_->add_ruling(*preview.find(ref), events, change);
-            for (auto& event : events) add(std::move(event));
+// The model's turn with the verdicts on its calls and the questions that come of them.
+Change Gate::Impl::proposal(const ModelTurn& turn, const ThreadState& state, const std::stop_token& stop) {
+    Change change;
+    ThreadState preview;
+    preview.running = true;
+    const auto add = [&](Event event) {
+        apply(preview, event, session.now());
+        change.events.push_back(std::move(event));
+    };
+    add(recorded(turn, state.turns + 1));
+    const auto proposed = preview.messages.back();
+    const auto run = run_context(stop, &proposed);
+    std::set<std::string> ids;
+    for (std::size_t i = 0; i < turn.calls.size(); ++i) {
+        const CallRef ref{state.turns + 1, static_cast<int>(i)};
+        const auto id = preview.find(ref)->proposed.id;
+        if (id && !ids.insert(*id).second) {
+            add(Refused{.call = ref,
+                        .text = "Error: the call id is used twice in this turn; nothing of this call ran"});
+            continue;
         }
-        if (turn.calls.empty()) add(RunFinished{.ok = true});
-        change.lease = impl_->lease_in(preview);
+        add(judge.prepare(*preview.find(ref)));
+        if (preview.find(ref)->stage == CallStage::ended) continue;
+        std::vector<Event> events;
+        add_ruling(*preview.find(ref), run, events, change);
+        for (auto& event : events) add(std::move(event));
+    }
+    if (turn.calls.empty()) add(RunFinished{.ok = true});
+    change.lease = lease_in(preview);
+    return change;
+}
+
+Result<void> Gate::propose(const ModelTurn& turn, const std::stop_token& stop) {
+    const std::lock_guard lock(impl_->mutex);
+    // Guards are asked once, however often the append is made again: they may be slow, or count what they see.
+    std::optional<Change> made;
+    bool stopped = false;
+    auto stored = impl_->append([&](const ThreadState& state) {
+        if (state.aborted) return Change{};  // what the model said after an abort is dropped
+        if (!made) made = impl_->proposal(turn, state, stop);
+        stopped = stop.stop_requested() && !turn.calls.empty();
+        if (stopped) return Change{};
+        auto change = *made;
+        // What was queued since is answered next.
+        if (turn.calls.empty() && !state.queue.empty()) change.lease = LeaseUse::keep;
         return change;
     });
+    if (stored && stopped) return Impl::cut_short();
+    return stored;
 }
 
 Result<void> Gate::refuse_proposed(const ModelTurn& turn, const std::string& text) {
@@ -255,9 +272,11 @@ Result<void> Gate::refuse_proposed(const ModelTurn& turn, const std::string& tex
     });
 }
 
-Result<void> Gate::judge() {
+Result<void> Gate::judge(const std::stop_token& stop) {
     const std::lock_guard lock(impl_->mutex);
-    return impl_->append([&](const ThreadState& state) {
+    const auto run = impl_->run_context(stop);
+    bool stopped = false;
+    auto stored = impl_->append([&](const ThreadState& state) {
         Change change;
         for (const auto& call : state.calls) {
             if (call.stage != CallStage::edited) continue;
@@ -265,14 +284,18 @@ Result<void> Gate::judge() {
                 change.events.emplace_back(Refused{.call = call.ref, .text = error});
                 change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
             } else {
-                impl_->add_ruling(call, change.events, change);
+                impl_->add_ruling(call, run, change.events, change);
             }
+            stopped = stop.stop_requested();
+            if (stopped) return Change{};
             // One call an append: what it closes belongs to it alone.
             change.lease = impl_->lease_after(state, change.events);
             return change;
         }
         return change;
     });
+    if (stored && stopped) return Impl::cut_short();
+    return stored;
 }
 
 Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, const std::stop_token& stop) const {
@@ -290,7 +313,8 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
 }
 
 // Claims what is ready in `state`; what was approved but cannot be used any more is judged again instead.
-void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const {
+void Gate::Impl::add_claims(const ThreadState& state, const RunContext& run, Change& change,
+                            std::vector<Start>& starts) const {
     if (held_back(state)) return;
     std::vector<Event> delegations;
     for (const auto& call : state.calls) {
@@ -302,7 +326,7 @@ void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vecto
                 const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
                 return is_void || judge.has_changed(call, guard);
             });
-            add_ruling(again, change.events, change);
+            add_ruling(again, run, change.events, change);
             continue;
         }
         if (judge.delegates(call.tool)) {
@@ -342,7 +366,7 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
                                        [](const Call& call) { return call.stage == CallStage::ready; });
         if (!ready || impl_->held_back(state)) return change;
         if (!session.held()) change.lease = LeaseUse::take;
-        impl_->add_claims(state, change, starts);
+        impl_->add_claims(state, impl_->run_context(stop), change, starts);
         if (starts.empty() && session.held()) change.lease = impl_->lease_after(state, change.events);
         return change;
     });
@@ -464,14 +488,8 @@ std::vector<Approval> Gate::open() const {
     return impl_->open();
 }
 
-std::vector<Approval> Gate::Impl::open() const {
-    std::vector<Approval> open;
-    for (const auto& call : session.state().calls) {
-        for (const auto& ask : call.approvals) {
-            if (ask.state == ApprovalState::open) open.push_back(approval_of(session.id(), call, ask));
-        }
-    }
-    return open;
+std::vector<Approval> Gate::asked() const {
+    return impl_->asked();
 }
 
 std::vector<Delegation> Gate::delegated() const {
@@ -496,6 +514,10 @@ ThreadStatus Gate::status() const noexcept {
 }
 bool Gate::aborted() const noexcept {
     return impl_->session.state().aborted.has_value();
+}
+std::string Gate::abort_reason() const {
+    const auto& aborted = impl_->session.state().aborted;
+    return aborted ? journal::abort_reason(*aborted) : std::string();
 }
 int Gate::turns() const noexcept {
     return impl_->session.state().turns;
@@ -527,7 +549,7 @@ CallPreview Gate::preview(const ProposedCall& proposed) const {
     if (const auto* denied = std::get_if<Judged>(&event))
         return {.guards = {{"before_tool", Verdict::deny, denied->text}}};
     call.arguments = std::get<Prepared>(event).arguments;
-    const auto ruling = impl_->judge.rule(impl_->session.id(), call, impl_->session.now());
+    const auto ruling = impl_->judge.rule(impl_->session.id(), call, impl_->session.now(), {});
     CallPreview preview{.arguments = call.arguments, .verdict = ruling.judged.verdict};
     for (const auto& said : ruling.judged.guards) preview.guards.push_back({said.guard, said.verdict, said.reason});
     return preview;

@@ -116,15 +116,34 @@ public:
     }
 
     // Judges one call and adds what follows from it. Questions about older arguments are withdrawn.
-    void add_ruling(const journal::Call& call, std::vector<journal::Event>& events, Change& change) const {
+    void add_ruling(const journal::Call& call, const RunContext& run, std::vector<journal::Event>& events,
+                    Change& change) const {
         for (const auto& ask : call.approvals) {
             if (ask.state != ApprovalState::open) continue;
             events.emplace_back(journal::Withdrawn{.number = ask.asked.number, .reason = "the call is judged again"});
             change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
         }
-        auto ruling = judge.rule(session.id(), call, session.now());
+        auto ruling = judge.rule(session.id(), call, session.now(), run);
         events.emplace_back(std::move(ruling.judged));
         for (auto& asked : ruling.asks) events.emplace_back(std::move(asked));
+    }
+
+    // What guards may know of the run. `proposed`: the message of a turn that is not stored yet.
+    RunContext run_context(const std::stop_token& stop, const Message* proposed = nullptr) {
+        return {.system_prompt = options.system_prompt,
+                .tools = options.tools,
+                .messages = [this, proposed]() -> Result<std::vector<Message>> {
+                    if (auto whole = session.read_messages(); !whole) return whole.failure();
+                    auto messages = session.state().messages;
+                    if (proposed != nullptr) messages.push_back(*proposed);
+                    return messages;
+                },
+                .stop = stop,
+                .timeout_ms = options.timeout_ms};
+    }
+    // Judging was cut short: what guards said counts for nothing.
+    static Failure cut_short() {
+        return {FailureKind::refused, "the run was interrupted while its calls were judged; resume it to go on"};
     }
 
     Result<void> expire() {
@@ -134,7 +153,8 @@ public:
                 for (const auto& ask : call.approvals) {
                     const auto& deadline = ask.asked.deadline;
                     if (ask.state != ApprovalState::open || !deadline || *deadline > session.now()) continue;
-                    change.events.emplace_back(timed_out(ask.asked.number, ask.asked.tool));
+                    change.events.emplace_back(
+                        timed_out(ask.asked.number, ask.asked.tool, ask.asked.question, ask.asked.kind));
                     change.closes.push_back(ask.asked.number);
                     change.closes_late = true;
                     change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
@@ -149,7 +169,18 @@ public:
                                                    const journal::UserMessage& message) const;
     Result<PromptTaken> begin(const journal::UserMessage& message);
     Result<PromptTaken> queue(const journal::UserMessage& message);
-    [[nodiscard]] std::vector<Approval> open() const;
+    [[nodiscard]] std::vector<Approval> asked() const {
+        std::vector<Approval> asked;
+        for (const auto& call : session.state().calls) {
+            for (const auto& ask : call.approvals) asked.push_back(approval_of(session.id(), call, ask));
+        }
+        return asked;
+    }
+    [[nodiscard]] std::vector<Approval> open() const {
+        auto open = asked();
+        std::erase_if(open, [](const Approval& approval) { return approval.state != ApprovalState::open; });
+        return open;
+    }
     Change take_over(const journal::ThreadState& state) const;
     Result<void> settle_inherited();
     // Receipts of starts whose end is on record. Most are gone already.
@@ -162,7 +193,9 @@ public:
     }
     Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
                              std::vector<AnswerResult>& told, Counting counting);
-    void add_claims(const journal::ThreadState& state, Change& change, std::vector<journal::Start>& starts) const;
+    void add_claims(const journal::ThreadState& state, const RunContext& run, Change& change,
+                    std::vector<journal::Start>& starts) const;
+    Change proposal(const ModelTurn& turn, const journal::ThreadState& state, const std::stop_token& stop);
     bool still_open(const journal::ThreadState& state, std::int64_t number) const {
         const auto* ask = state.find_ask(number);
         if (ask == nullptr || ask->state != ApprovalState::open) return false;

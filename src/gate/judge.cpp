@@ -4,7 +4,10 @@
 #include "base/json_schema.hpp"
 #include "base/sha256.hpp"
 #include "gate/binding.hpp"
+#include "gate/question_tool.hpp"
+#include "policy/policy_texts.hpp"
 
+#include <assent/policy.hpp>
 #include <assent/rules.hpp>
 
 #include <cxxabi.h>
@@ -57,19 +60,38 @@ ToolContext context_of(const journal::Call& call, const Tool* tool, Arguments ar
     return context;
 }
 
+// A call that is a question. `prepare` has seen that it asks something.
+journal::Asked question_of(const QuestionTool& tool, const journal::Call& call, const Arguments& arguments, int ask_no,
+                           const RunContext& run) {
+    auto question = tool.question(arguments, run.timeout_ms);
+    if (question) question->interrupt_id = call.proposed.id.value_or("");
+    return {.call = call.ref,
+            .ask_no = ask_no,
+            .kind = tool.kind(),
+            .guard = tool.spec().name,
+            .guard_version = "1",
+            .reason = "the agent asks a person",
+            .question = question ? *question : Question{.allowed = {DecisionKind::deny}},
+            .answers_call = true};
+}
+
+Judgement failed(std::string reason) {
+    return {.verdict = Verdict::deny, .reason = std::move(reason), .failed = true};
+}
+
 Judgement judge_safely(Guard& guard, const std::string& name, const GuardedCall& call) {
     try {
         auto judgement = guard.judge(call);
         if (judgement.verdict == Verdict::ask && !judgement.question) {
-            return {.verdict = Verdict::deny, .reason = "the guard " + name + " asked without a question"};
+            return failed("the guard " + name + " asked without a question");
         }
         return judgement;
     } catch (const abi::__forced_unwind&) {
         throw;
     } catch (const std::exception& error) {
-        return {.verdict = Verdict::deny, .reason = "the guard " + name + " failed: " + safe_error(error.what())};
+        return failed("the guard " + name + " failed: " + safe_error(error.what()));
     } catch (...) {
-        return {.verdict = Verdict::deny, .reason = "the guard " + name + " failed"};
+        return failed("the guard " + name + " failed");
     }
 }
 
@@ -148,10 +170,14 @@ bool Judge::is_taken(const std::string& name) const {
 void Judge::add_guard(Guard* guard, const std::vector<std::string>& tools_below) {
     const auto above = guards_.begin() + static_cast<std::ptrdiff_t>(inherited_);
     auto name = guard->name();
-    // Several lists of rules need no names of their own: they are told apart by their order. So are a guard of
+    // Several lists of rules or policies need no names of their own: they are told apart by their order. So are a guard of
     // this agent and one of an agent above, which do not know of each other.
+    const bool rules =
+        name == ToolInterruptMiddleware::default_name && dynamic_cast<ToolInterruptMiddleware*>(guard) != nullptr;
+    const bool policy =
+        name == ApprovalPolicyMiddleware::default_name && dynamic_cast<ApprovalPolicyMiddleware*>(guard) != nullptr;
     const bool numbered =
-        (name == ToolInterruptMiddleware::default_name && dynamic_cast<ToolInterruptMiddleware*>(guard) != nullptr) ||
+        rules || policy ||
         std::any_of(guards_.begin(), above, [&](const Named& known) { return known.name == name; });
     for (int i = 2; numbered && is_taken(name); ++i) name = guard->name() + "-" + std::to_string(i);
     if (is_taken(name)) throw ConfigError("two guards are called " + name + "; give each a name of its own");
@@ -203,6 +229,11 @@ journal::Event Judge::prepare(const journal::Call& call) const {
                           "; nothing ran");
         }
     }
+    if (const auto* asks = dynamic_cast<const QuestionTool*>(tool.get())) {
+        if (auto question = asks->question(*arguments, std::nullopt); !question)
+            return refuse("invalid arguments for " + call.tool + ": " + question.failure().message +
+                          "; nobody was asked");
+    }
     return journal::Prepared{.call = call.ref, .arguments = arguments->text()};
 }
 
@@ -214,7 +245,8 @@ std::string Judge::check_edited(const journal::Call& call) const {
     return "Error: invalid arguments for " + call.tool + ": " + arguments.failure().message + "; nothing ran";
 }
 
-Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, UnixMillis now) const {
+Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, UnixMillis now,
+                   const RunContext& run) const {
     Ruling ruling{.judged = {.call = call.ref, .verdict = Verdict::allow}};
     const auto tool = this->tool(call.tool);
     const auto arguments = Arguments::parse(call.arguments, limits_);
@@ -223,36 +255,45 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         ruling.judged.text = denial_text(call.tool, "the call can no longer be judged");
         return ruling;
     }
-    const auto seen = guarded(thread_id, call, tool.get(), *arguments);
+    auto seen = guarded(thread_id, call, tool.get(), *arguments);
+    seen.run = &run;
     int ask_no = call.asks;
-    std::string denial;
+    std::optional<Judgement> denial;
     for (const auto& [guard, name] : guards_) {
         const auto judgement = judge_safely(*guard, name, seen);
         ruling.judged.guards.push_back({name, guard->version(), judgement.verdict, judgement.reason});
         const bool answered = std::find(call.satisfied.begin(), call.satisfied.end(), name) != call.satisfied.end();
         if (judgement.verdict == Verdict::ask && answered) continue;
-        if (judgement.verdict == Verdict::deny && ruling.judged.verdict != Verdict::deny)
-            denial = judgement.told.empty() ? denial_text(call.tool, judgement.reason) : judgement.told;
+        if (judgement.verdict == Verdict::deny && !denial) denial = judgement;
         ruling.judged.verdict = std::max(ruling.judged.verdict, judgement.verdict);
         if (judgement.verdict != Verdict::ask) continue;
         ++ask_no;
-        journal::Asked asked{.call = call.ref,
-                             .ask_no = ask_no,
-                             .tool = call.tool,
-                             .arguments = call.arguments,
-                             .guard = name,
-                             .guard_version = guard->version(),
-                             .reason = judgement.reason,
-                             .question = *judgement.question,
-                             .binding = binding_of(thread_id, call, ask_no, name, guard->version()),
-                             .schema = schema_digest(call.tool),
-                             .use_by_ms = use_by_ms_};
-        if (judgement.question->timeout_ms) asked.deadline = now + *judgement.question->timeout_ms;
-        ruling.asks.push_back(std::move(asked));
+        ruling.asks.push_back({.call = call.ref,
+                               .ask_no = ask_no,
+                               .guard = name,
+                               .guard_version = guard->version(),
+                               .reason = judgement.reason,
+                               .question = *judgement.question,
+                               .use_by_ms = use_by_ms_});
     }
-    if (ruling.judged.verdict == Verdict::deny) {
+    if (const auto* asks = dynamic_cast<const QuestionTool*>(tool.get()); asks != nullptr && !denial) {
+        ruling.judged.verdict = Verdict::ask;
+        ruling.asks.push_back(question_of(*asks, call, *arguments, ask_no + 1, run));
+    }
+    for (auto& asked : ruling.asks) {
+        asked.tool = call.tool;
+        asked.arguments = call.arguments;
+        asked.binding = binding_of(thread_id, call, asked.ask_no, asked.guard, asked.guard_version);
+        asked.schema = schema_digest(call.tool);
+        if (asked.question.timeout_ms) asked.deadline = now + *asked.question.timeout_ms;
+    }
+    if (denial) {
         ruling.asks.clear();
-        ruling.judged.text = denial;
+        const bool plain = denial->style == Style::policy;
+        const auto usual = plain ? blocked_text(denial->reason) : denial_text(call.tool, denial->reason);
+        ruling.judged.text = denial->told.empty() ? usual : denial->told;
+        ruling.judged.style = denial->style;
+        ruling.judged.failed = denial->failed;
     }
     return ruling;
 }

@@ -29,7 +29,8 @@ public:
     [[nodiscard]] std::string check_edited(const journal::Call& call) const;
     /// The strictest of all guards' verdicts. Guards whose question was answered for these arguments
     /// may deny but not ask again.
-    [[nodiscard]] Ruling rule(const std::string& thread_id, const journal::Call& call, UnixMillis now) const;
+    [[nodiscard]] Ruling rule(const std::string& thread_id, const journal::Call& call, UnixMillis now,
+                              const RunContext& run) const;
     /// True if a guard of the stored verdicts has another version now, came or went.
     [[nodiscard]] bool outdated(const journal::Call& call) const;
     /// True if this guard has another version than when it judged the call, or is not there any more.

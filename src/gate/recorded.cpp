@@ -2,7 +2,10 @@
 
 #include "base/display.hpp"
 #include "base/sha256.hpp"
+#include "base/time_text.hpp"
 #include "gate/binding.hpp"
+#include "journal/trace.hpp"
+#include "policy/policy_texts.hpp"
 
 namespace assent {
 
@@ -63,7 +66,11 @@ Asked doubt_question(const std::string& thread_id, const Call& call, const std::
             .attempt = call.attempts.back().id};
 }
 
-TimedOut timed_out(std::int64_t number, const std::string& tool) {
+TimedOut timed_out(std::int64_t number, const std::string& tool, const Question& question, ApprovalKind kind) {
+    if (kind == ApprovalKind::confirm || kind == ApprovalKind::ask)
+        return {.number = number,
+                .text = "timed out after " + seconds_text(question.timeout_ms.value_or(0)) + " seconds"};
+    if (question.style == Style::policy) return {.number = number, .text = std::string(policy_timeout_text)};
     return {.number = number, .text = "Nobody approved the call of `" + tool + "` in time. It did not run."};
 }
 
@@ -103,7 +110,9 @@ CallReport report_of(const Call& call) {
         report.outcome = call.outcome;
         report.text = call.result.text;
         report.is_error = call.result.is_error;
-        report.details = call.result.details;
+        report.details = journal::traced_details(call);
+        report.blocked = call.blocked;
+        report.block_reason = call.block_reason;
     }
     if (call.outcome == OutcomeKind::denied && report.outcome) {
         for (const auto& verdict : call.verdicts) {

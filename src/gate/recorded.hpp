@@ -26,7 +26,8 @@ inline constexpr std::size_t result_text_max = std::size_t{1024} * 1024;
                                             const std::string& reason, const ToolResult& seen);
 
 /// A question that nobody answered before its deadline.
-[[nodiscard]] journal::TimedOut timed_out(std::int64_t number, const std::string& tool);
+[[nodiscard]] journal::TimedOut timed_out(std::int64_t number, const std::string& tool, const Question& question,
+                                          ApprovalKind kind);
 
 [[nodiscard]] std::string new_attempt_id(Random& random);
 

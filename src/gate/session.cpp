@@ -5,6 +5,7 @@
 #include "base/test_point.hpp"
 #include "journal/encoding.hpp"
 #include "journal/lineage.hpp"
+#include "journal/trace.hpp"
 
 #include <algorithm>
 
@@ -164,6 +165,7 @@ Result<AppendResult> ThreadSession::append(Change change) {
     add_events(append, events);
     append.snapshot = snapshot_if_due(change, events, append.at);
     auto result = store_append(append);
+    if (result && result->status == AppendStatus::fenced) held_ = false;
     if (!result || result->status != AppendStatus::done) return result;
     rows_since_snapshot_ = append.snapshot ? 0 : rows_since_snapshot_ + 1;
 
@@ -282,9 +284,11 @@ Approval approval_of(const std::string& thread_id, const journal::Call& call, co
                       .use_by_ms = asked.use_by_ms,
                       .decided_by = ask.decided_by,
                       .decided_at = ask.decided_at,
+                      .close_reason = ask.close_reason,
                       .attempt = asked.attempt};
     if (call.proposed.arguments != asked.arguments) approval.arguments_raw = call.proposed.arguments;
     if (ask.answer) approval.decision = ask.answer->decision;
+    if (ask.answer) approval.answer = journal::answer_json(asked, *ask.answer);
     if (ask.state == ApprovalState::approved && asked.use_by_ms) approval.use_by = *ask.decided_at + *asked.use_by_ms;
     for (const auto& attempt : call.attempts) {
         if (attempt.id != asked.attempt) continue;

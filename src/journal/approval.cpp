@@ -5,7 +5,17 @@
 namespace assent {
 
 std::string_view to_string(ApprovalKind kind) noexcept {
-    return kind == ApprovalKind::unknown ? "unknown" : "approve";
+    switch (kind) {
+        case ApprovalKind::approve:
+            return "approve";
+        case ApprovalKind::unknown:
+            return "unknown";
+        case ApprovalKind::confirm:
+            return "confirm";
+        case ApprovalKind::ask:
+            return "ask";
+    }
+    return "approve";
 }
 
 std::string_view to_string(ApprovalState state) noexcept {

@@ -43,36 +43,67 @@ bool counts_are_possible(const ThreadState& state) {
            std::ranges::all_of(state.calls, [](const Call& call) { return is_count(call.asks); });
 }
 
-// A member that is left out unless it says something, as by versions that did not know it.
-std::string_view left_out(const Event& event) {
-    const auto* doubted = std::get_if<Doubted>(&event);
-    if (doubted != nullptr && !doubted->returned) return "returned";
-    const auto* said = std::get_if<UserMessage>(&event);
-    return said != nullptr && said->key.empty() ? "key" : "";
+// Members that came after the first version. Left out while they have their default, so that the bytes stay
+// the same; a row that does not have them means the default.
+template <class T>
+constexpr std::span<const std::string_view> late_members = {};
+constexpr std::string_view late_of_user_message[] = {"key"};
+template <>
+constexpr std::span<const std::string_view> late_members<UserMessage> = late_of_user_message;
+constexpr std::string_view late_of_judged[] = {"style", "failed"};
+template <>
+constexpr std::span<const std::string_view> late_members<Judged> = late_of_judged;
+constexpr std::string_view late_of_asked[] = {"answers_call"};
+template <>
+constexpr std::span<const std::string_view> late_members<Asked> = late_of_asked;
+constexpr std::string_view late_of_answered[] = {"empty_reason"};
+template <>
+constexpr std::span<const std::string_view> late_members<Answered> = late_of_answered;
+constexpr std::string_view late_of_doubted[] = {"returned"};
+template <>
+constexpr std::span<const std::string_view> late_members<Doubted> = late_of_doubted;
+constexpr std::string_view late_of_withdrawn[] = {"text", "by"};
+template <>
+constexpr std::span<const std::string_view> late_members<Withdrawn> = late_of_withdrawn;
+
+template <class T>
+bool is_late(std::string_view member) {
+    return std::ranges::find(late_members<T>, member) != late_members<T>.end();
 }
 
 // {"event": KIND, its own fields}
 void write_event(std::string& out, const Event& event) {
     out += R"({"event":)";
     write_json(out, kind_of(event));
-    std::visit([&](const auto& plain) { write_members(out, plain, false, left_out(event)); }, event);
+    std::visit(
+        [&]<class Plain>(const Plain& plain) {
+            write_members(out, plain, false, [&](auto member) {
+                return is_late<Plain>(member.name) && plain.*member.pointer == Plain{}.*member.pointer;
+            });
+        },
+        event);
     out += '}';
 }
 
 // What older versions did not write.
-void add_missing(std::string_view kind, json::object& fields) {
-    if (kind == kind_of(Doubted{})) fields.emplace("returned", false);
-    if (kind == kind_of(UserMessage{})) fields.emplace("key", "");
+template <class T>
+void add_missing(json::object& fields) {
+    using Members = boost::describe::describe_members<T, boost::describe::mod_public>;
+    boost::mp11::mp_for_each<Members>([&](auto member) {
+        if (!is_late<T>(member.name) || fields.contains(member.name)) return;
+        fields.emplace(member.name, json::value_from(T{}.*member.pointer, fields.storage()));
+    });
 }
 
 // Reads the one alternative of Event whose kind is `kind`.
 template <std::size_t I = 0>
-std::optional<Event> read_event(std::string_view kind, const json::value& fields) {
+std::optional<Event> read_event(std::string_view kind, json::value& fields) {
     if constexpr (I == std::variant_size_v<Event>) {
         return std::nullopt;
     } else {
         using Alternative = std::variant_alternative_t<I, Event>;
         if (kind_of(Event(Alternative{})) != kind) return read_event<I + 1>(kind, fields);
+        add_missing<Alternative>(fields.as_object());
         auto read = json::try_value_to<Alternative>(fields);
         if (!read) return std::nullopt;
         return Event(std::move(*read));
@@ -167,7 +198,6 @@ Result<std::vector<Event>> decode(const std::string& body, std::int64_t first_nu
         if (kind == nullptr || !kind->is_string()) return damaged("a journal row");
         const std::string name(kind->as_string());
         fields.erase("event");
-        add_missing(name, fields);
         auto event = read_event(name, item);
         if (!event || !counts_are_possible(*event)) return damaged("a journal row");
         if (auto* asked = std::get_if<Asked>(&*event)) asked->number = first_number++;

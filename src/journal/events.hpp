@@ -97,7 +97,9 @@ struct Judged {
     CallRef call;
     Verdict verdict = Verdict::deny;
     std::vector<GuardVerdict> guards;
-    std::string text;  ///< On a denial: what the model is told.
+    std::string text;             ///< On a denial: what the model is told.
+    Style style = Style::assent;  ///< On a denial: of the guard that denies.
+    bool failed = false;          ///< On a denial: the guard could not judge.
     bool operator==(const Judged&) const = default;
 };
 
@@ -119,6 +121,7 @@ struct Asked {
     std::optional<std::int64_t> use_by_ms;  ///< How long an approval may be used after the answer.
     std::string attempt;                    ///< Kind unknown: the attempt in doubt.
     bool idempotent = false;
+    bool answers_call = false;  ///< The answer is the call's result: nothing runs.
     bool operator==(const Asked&) const = default;
 };
 
@@ -133,8 +136,9 @@ struct Answered {
     std::string text;  ///< Deny and respond: what the model is told.
     std::string by;
     std::string signed_in;
-    std::string shown;   ///< SHA-256 of what the person decided on (the binding), hex.
-    std::string answer;  ///< SHA-256 of the decision's content, to tell the same answer again.
+    std::string shown;          ///< SHA-256 of what the person decided on (the binding), hex.
+    std::string answer;         ///< SHA-256 of the decision's content, to tell the same answer again.
+    bool empty_reason = false;  ///< Deny: an empty reason was given, which is not the same as none.
     bool operator==(const Answered&) const = default;
 };
 
@@ -223,6 +227,8 @@ struct Resolved {
 struct Withdrawn {
     std::int64_t number = 0;
     std::string reason;
+    std::string text;  ///< What the model is told when this ends the call; empty: the call goes on.
+    std::string by;    ///< Who cancelled it.
     bool operator==(const Withdrawn&) const = default;
 };
 

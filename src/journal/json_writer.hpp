@@ -65,13 +65,13 @@ void write_json(std::string& out, const std::optional<T>& value) {
     }
 }
 
-/// The members of a described struct but the one called `left_out`, each with a comma before it but the
-/// first if `first`.
-template <class T>
-void write_members(std::string& out, const T& value, bool first, std::string_view left_out = {}) {
+/// The members of a described struct, each with a comma before it but the first if `first`; not those of which
+/// `left_out` says so, given the member's descriptor.
+template <class T, class LeftOut>
+void write_members(std::string& out, const T& value, bool first, LeftOut left_out) {
     using Members = boost::describe::describe_members<T, boost::describe::mod_public>;
     boost::mp11::mp_for_each<Members>([&](auto member) {
-        if (left_out == member.name) return;
+        if (left_out(member)) return;
         out += first ? "\"" : ",\"";
         out += member.name;
         out += "\":";
@@ -84,7 +84,7 @@ template <class T>
     requires boost::describe::has_describe_members<T>::value
 void write_json(std::string& out, const T& value) {
     out += '{';
-    write_members(out, value, true);
+    write_members(out, value, true, [](auto) { return false; });
     out += '}';
 }
 

@@ -1,7 +1,9 @@
 #include "journal/thread.hpp"
 
+#include "base/hitl_trace.hpp"
 #include "base/sha256.hpp"
 #include "journal/lineage.hpp"
+#include "journal/trace.hpp"
 
 #include <algorithm>
 
@@ -23,12 +25,45 @@ void end(Call& call, OutcomeKind outcome, std::string text, bool is_error) {
     for (auto& attempt : call.attempts) attempt.open = false;
 }
 
-void close_asks(Call& call, ApprovalState state, UnixMillis at) {
+void close_asks(Call& call, ApprovalState state, UnixMillis at, const std::string& reason = {}) {
     for (auto& ask : call.approvals) {
         if (ask.state != ApprovalState::open) continue;
         ask.state = state;
+        ask.close_reason = reason;
         ask.decided_at = at;
     }
+}
+
+std::optional<std::string> unless_empty(const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+}
+
+void block(Call& call, const std::string& reason) {
+    call.blocked = true;
+    call.block_reason = unless_empty(reason);
+}
+
+// The answer is the result, also a no to a question that takes one.
+bool answers(const Asked& asked, DecisionKind decision) {
+    return asked.answers_call && (decision != DecisionKind::deny || asked.kind == ApprovalKind::confirm);
+}
+
+ApprovalState state_after(DecisionKind decision) {
+    switch (decision) {
+        case DecisionKind::approve:
+            return ApprovalState::approved;
+        case DecisionKind::deny:
+            return ApprovalState::denied;
+        case DecisionKind::edit:
+            return ApprovalState::edited;
+        case DecisionKind::respond:
+            return ApprovalState::answered;
+    }
+    return ApprovalState::denied;
+}
+
+void trace(Call& call, std::string told) {
+    if (!told.empty()) call.traces.push_back(std::move(told));
 }
 
 bool has_open_ask(const Call& call) {
@@ -84,7 +119,7 @@ void close_turn_if_all_ended(ThreadState& state) {
     }
     if (state.aborted && state.running) {
         state.last_text = "Conversation aborted: " + reason_or_default(state.aborted->reason);
-        state.messages.push_back({.role = Role::assistant, .text = state.last_text});
+        state.messages.push_back({.role = Role::assistant, .text = state.last_text, .stop_reason = "aborted"});
         state.running = false;
     }
 }
@@ -111,7 +146,10 @@ public:
     }
 
     void operator()(const ModelSaid& event) {
-        Message message{.role = Role::assistant, .text = event.text, .provider_content = event.provider_content};
+        Message message{.role = Role::assistant,
+                        .text = event.text,
+                        .provider_content = event.provider_content,
+                        .stop_reason = event.stop_reason};
         state_.calls.clear();
         for (std::size_t i = 0; i < event.calls.size(); ++i) {
             const auto& proposed = event.calls[i];
@@ -152,6 +190,7 @@ public:
             case Verdict::deny:
                 close_asks(*call, ApprovalState::withdrawn, at_);
                 end(*call, OutcomeKind::denied, event.text, true);
+                tell_denial(*call, event);
         }
         close_turn_if_all_ended(state_);
     }
@@ -172,15 +211,21 @@ public:
         ask->answer = event;
         ask->decided_by = event.by;
         ask->decided_at = at_;
+        ask->state = state_after(event.decision);
+        trace(*call, answered_trace(ask->asked, event, at_));
+        if (answers(ask->asked, event.decision)) {
+            close_asks(*call, ApprovalState::withdrawn, at_);
+            end(*call, OutcomeKind::answered, event.text, false);
+            close_turn_if_all_ended(state_);
+            return;
+        }
         const auto guard = ask->asked.guard;
         switch (event.decision) {
             case DecisionKind::approve:
-                ask->state = ApprovalState::approved;
                 call->satisfied.push_back(guard);
                 if (call->stage == CallStage::asked && !has_open_ask(*call)) call->stage = CallStage::ready;
                 break;
             case DecisionKind::edit:
-                ask->state = ApprovalState::edited;
                 call->satisfied.clear();
                 if (event.tool == call->tool) call->satisfied.push_back(guard);
                 call->tool = event.tool;
@@ -191,12 +236,11 @@ public:
                 close_asks(*call, ApprovalState::withdrawn, at_);
                 break;
             case DecisionKind::deny:
-                ask->state = ApprovalState::denied;
+                block(*call, event.message);
                 close_asks(*call, ApprovalState::withdrawn, at_);
                 end(*call, OutcomeKind::denied, event.text, true);
                 break;
             case DecisionKind::respond:
-                ask->state = ApprovalState::answered;
                 close_asks(*call, ApprovalState::withdrawn, at_);
                 end(*call, OutcomeKind::answered, event.text, false);
         }
@@ -219,7 +263,7 @@ public:
         call->attempts.pop_back();
         call->ran = !call->attempts.empty();
         call->stage = CallStage::ready;
-        if (state_.aborted) end(*call, OutcomeKind::cancelled, aborted_text(state_.aborted->reason), true);
+        if (state_.aborted) end_aborted(*call, *state_.aborted);
         close_turn_if_all_ended(state_);
     }
 
@@ -294,9 +338,13 @@ public:
         for (auto& call : state_.calls) {
             if (auto* ask = find_ask(call, event.number); ask != nullptr && ask->state == ApprovalState::open) {
                 ask->state = ApprovalState::withdrawn;
+                ask->decided_by = event.by;
                 ask->decided_at = at_;
+                ask->close_reason = event.reason;
+                if (!event.text.empty()) cancel_call(call, ask->asked, event);
             }
         }
+        close_turn_if_all_ended(state_);
     }
 
     void operator()(const TimedOut& event) {
@@ -305,6 +353,8 @@ public:
             if (ask == nullptr || ask->state != ApprovalState::open) continue;
             ask->state = ApprovalState::timed_out;
             ask->decided_at = at_;
+            trace(call, unanswered_trace(ask->asked, "timed_out", {}));
+            block(call, event.text);
             close_asks(call, ApprovalState::withdrawn, at_);
             end(call, OutcomeKind::timed_out, event.text, true);
         }
@@ -316,12 +366,12 @@ public:
         state_.status = ThreadStatus::aborted;
         state_.queue.clear();
         for (auto& call : state_.calls) {
-            close_asks(call, ApprovalState::aborted, at_);
+            close_asks(call, ApprovalState::aborted, at_, reason_or_default(event.reason));
             if (call.stage == CallStage::ended || call.stage == CallStage::claimed) continue;
             if (call.stage == CallStage::unknown) {
                 end_unknown(call);
             } else {
-                end(call, OutcomeKind::cancelled, aborted_text(event.reason), true);
+                end_aborted(call, event);
             }
         }
         if (!state_.turn_open) state_.running = true;  // so that the terminal message is written
@@ -339,6 +389,24 @@ private:
     static bool newest_open(const Call& call, const std::string& attempt) {
         return !call.attempts.empty() && call.attempts.back().id == attempt && call.attempts.back().open;
     }
+    static void end_aborted(Call& call, const Aborted& aborted) {
+        trace(call, decision_trace("aborted", reason_or_default(aborted.reason)));
+        end(call, OutcomeKind::cancelled, aborted_text(aborted.reason), true);
+    }
+    static void tell_denial(Call& call, const Judged& judged) {
+        const auto denies = std::find_if(judged.guards.begin(), judged.guards.end(),
+                                         [](const GuardVerdict& guard) { return guard.verdict == Verdict::deny; });
+        const auto reason = denies == judged.guards.end() ? std::string() : denies->reason;
+        if (!judged.failed) block(call, reason);
+        if (judged.style != Style::policy) return;
+        trace(call, judged.failed ? decision_trace("policy_error") : decision_trace("policy_deny", reason));
+    }
+    void cancel_call(Call& call, const Asked& asked, const Withdrawn& event) {
+        trace(call, unanswered_trace(asked, "cancelled", event.reason));
+        block(call, event.text);
+        close_asks(call, ApprovalState::withdrawn, at_);
+        end(call, OutcomeKind::cancelled, event.text, true);
+    }
     static void end_unknown(Call& call) {
         end(call, OutcomeKind::unknown, "It is not known whether this call ran to its end.", true);
     }
@@ -353,6 +421,10 @@ std::string child_of(const Call& call) {
     // The id of a start is hex and never has the form of a child's.
     const bool delegated = !call.attempts.empty() && child_of(call.attempts.back().id);
     return delegated ? call.attempts.back().id : std::string();
+}
+
+std::string abort_reason(const Aborted& aborted) {
+    return reason_or_default(aborted.reason);
 }
 
 std::string aborted_text(const std::string& reason) {

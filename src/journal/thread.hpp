@@ -34,6 +34,7 @@ struct Ask {
     std::optional<Resolution> resolution;
     std::string decided_by;
     std::optional<UnixMillis> decided_at;
+    std::string close_reason;  ///< Withdrawn or aborted: why.
 };
 
 /// One start of a call. Of a delegated call: its child thread, whose id is the attempt's, without a process.
@@ -59,6 +60,10 @@ struct Call {
     ToolResult result;
     bool ran = false;     ///< A body or a child thread was started and may have had effects.
     bool edited = false;  ///< What runs is not what the model proposed.
+    /// What hosts are told of its decisions, oldest first: see trace.hpp.
+    std::vector<std::string> traces;
+    bool blocked = false;  ///< A guard, a person or a deadline kept it from running; an abort or an error does not.
+    std::optional<std::string> block_reason;
 };
 
 /// A prompt that was given under a key.
@@ -128,6 +133,8 @@ using NextStep = std::variant<CallModel, JudgeCalls, StartCalls, Wait, Done>;
 /// The thread that does a call, or did; empty if it was never delegated.
 [[nodiscard]] std::string child_of(const Call& call);
 
+/// As it was given, or the default.
+[[nodiscard]] std::string abort_reason(const Aborted& aborted);
 /// The text of a call's result when the thread was aborted before it started.
 [[nodiscard]] std::string aborted_text(const std::string& reason);
 

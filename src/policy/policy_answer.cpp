@@ -33,6 +33,7 @@ std::variant<Decision, AnswerRefusal> read_policy_answer(std::string_view json) 
     if (reason != nullptr && reason->kind != Kind::null) {
         if (reason->kind != Kind::string) return bad_shape("reason must be a text or null");
         decision.message = reason->string;
+        decision.empty_reason = *kind == DecisionKind::deny && reason->string.empty();
     }
     if (*kind != DecisionKind::edit) return decision;
     const auto* edited = root.find("edited_args");

@@ -252,7 +252,6 @@ class Options(ProgramTest):
         run = self.run_args(turn("Bye."), thread="later")
         self.assert_fails([*run, "--policy", "x"], "usage", "--policy is not in this version")
         self.assert_fails([*run, "--base-url", "http://x.test"], "usage", "--base-url is for --model anthropic:ID")
-        self.assert_fails(["respond", ids[0], "--args", "{}"], "usage", "--args is not in this version")
         for url in ("postgresql://u@h/d", "postgres://u@h/d"):
             self.assert_fails(["pending", "--db", url], "usage", "not in this version", db=False)
         for command in LATER_COMMANDS:

@@ -59,5 +59,6 @@ void run_tool_decision_case(const JsonNode& node);
 void run_regex_case(const JsonNode& node);
 void run_decision_case(const JsonNode& node);
 void run_path_case(const JsonNode& node);
+void run_approval_outcome_case(const JsonNode& node);
 
 }  // namespace assent::conformance

@@ -3,9 +3,12 @@
 #include "gate/binding.hpp"
 #include "journal/lineage.hpp"
 
+#include <assent/channel.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <deque>
 #include <latch>
 #include <thread>
 
@@ -65,6 +68,12 @@ bool has_store(const JsonNode& node) {
     return store == nullptr || store->string != "none";
 }
 
+bool has_live_channel(const JsonNode& node) {
+    const auto* options = node.find("options");
+    const auto* channel = options == nullptr ? nullptr : options->find("channel");
+    return channel != nullptr && channel->string == "live";
+}
+
 }  // namespace
 
 void RunLog::add(Ran ran) {
@@ -112,8 +121,33 @@ Result<ModelTurn> WorkerModel::turn(const ModelRequest& request, const std::func
     return ModelTurn{.calls = calls_.at(messages->front().text)};
 }
 
+// Answers what is open, in the order of asking, when the agent waits for people.
+class DecisionWorld::LiveChannel final : public InMemoryChannel {
+public:
+    std::deque<std::string> decisions;
+
+    void attach(Checkpointer& store, const std::string& thread_id) override {
+        store_ = &store;
+        InMemoryChannel::attach(store, thread_id);
+    }
+    bool wait(const Mark& mark, std::int64_t milliseconds, const std::stop_token& stop) override {
+        if (decisions.empty()) throw CaseFailed("the live host has no answer left");
+        const auto open = Approvals(*store_).pending();
+        if (!open || open->empty()) throw CaseFailed("the prompt waits for nothing");
+        const auto told = Approvals(*store_).answer_json(open->front().id, decisions.front(), {.name = "live"});
+        if (!told || told->status != AnswerResult::Status::decided) throw CaseFailed("the live answer does not count");
+        decisions.pop_front();
+        changed();
+        return InMemoryChannel::wait(mark, milliseconds, stop);
+    }
+
+private:
+    Checkpointer* store_ = nullptr;
+};
+
 DecisionWorld::DecisionWorld(const JsonNode& node, bool hold_batch, Workers workers)
     : node_(node), hold_batch_(hold_batch), workers_(std::move(workers)), hook_(std::make_shared<CountingHook>()) {
+    if (has_live_channel(node)) channel_ = std::make_shared<LiveChannel>();
     (void)make_agent("to see whether it can be built");
 }
 
@@ -132,6 +166,7 @@ Agent DecisionWorld::make_agent(const std::string& thread) {
                               .middleware = {hook_, interrupt_on(interrupt_on_table(member(node_, "interrupt_on").text),
                                                                  table_options(node_))},
                               .sub_agents = std::move(sub_agents),
+                              .channel = channel_,
                               .checkpointer = has_store(node_) ? &store_ : nullptr,
                               .thread_id = thread,
                               .hold_batch = hold_batch_,
@@ -204,6 +239,11 @@ Step DecisionWorld::answer(const std::string& thread, const std::string& json) {
 
 Step DecisionWorld::resume(const std::string& thread) {
     return step(thread, [](Agent& running) { return running.resume(); });
+}
+
+void DecisionWorld::answer_live(std::vector<std::string> decisions) {
+    if (channel_ == nullptr) throw CaseFailed("the case has no live channel");
+    for (auto& decision : decisions) channel_->decisions.push_back(std::move(decision));
 }
 
 Step DecisionWorld::answer_at_once(const std::string& thread, const std::vector<std::string>& json,

@@ -87,6 +87,8 @@ public:
     Step prompt_workers(const std::string& thread) { return prompt(thread, workers_.tasks); }
     Step answer(const std::string& thread, const std::string& json);
     Step resume(const std::string& thread);
+    /// What the host of a live channel will answer, decision by decision.
+    void answer_live(std::vector<std::string> decisions);
     /// Gives each answer from an OS thread and an agent of its own, then goes on. `told` gets what each was told.
     Step answer_at_once(const std::string& thread, const std::vector<std::string>& json, std::vector<Run>& told);
     void restart() { agents_.clear(); }
@@ -103,6 +105,7 @@ public:
 
 private:
     class CountingHook;
+    class LiveChannel;
     [[nodiscard]] Agent make_agent(const std::string& thread);
     Agent& agent(const std::string& thread);
     /// The run of `act` on the thread's agent, and everything that can be seen of it.
@@ -122,6 +125,7 @@ private:
     std::size_t runs_seen_ = 0;
     std::shared_ptr<ToldModel> model_ = std::make_shared<ToldModel>();
     std::shared_ptr<CountingHook> hook_;
+    std::shared_ptr<LiveChannel> channel_;  // none unless the case has one
     std::vector<std::unique_ptr<test::SharedRandom>> randoms_;
     std::map<std::string, Agent> agents_;
     std::map<std::string, std::vector<Approval>> asked_;  // by thread, in the order of asking

@@ -17,10 +17,6 @@ bool has(const JsonNode& node, std::string_view key) {
 // What a case needs that does not exist yet. The list is closed: anything else must pass.
 void require_built(const JsonNode& node) {
     if (has(node, "permissions")) throw NotYet("path permissions");
-    if (const auto* options = node.find("options"); options != nullptr) {
-        const auto* channel = options->find("channel");
-        if (channel != nullptr && channel->string == "live") throw NotYet("a live channel");
-    }
 }
 
 std::vector<ProposedCall> read_calls(const JsonNode& list) {
@@ -395,7 +391,7 @@ public:
 
     void step(const JsonNode& node) {
         require_known_keys(node, {"do", "thread", "calls", "before", "expect", "caller_options", "text", "request",
-                                  "request_thread", "decisions", "answers", "seconds", "children"});
+                                  "request_thread", "decisions", "answers", "seconds", "children", "live_answer"});
         const auto& word = text_of(node, "do");
         const auto& wanted = member(node, "expect");
         const auto* named = node.find("thread");
@@ -424,6 +420,11 @@ private:
     }
 
     Step act(const std::string& word, const JsonNode& node, const std::string& thread) {
+        if (const auto* live = node.find("live_answer"); live != nullptr) {
+            std::vector<std::string> decisions;
+            for (const auto& decision : live->items) decisions.emplace_back(decision.text);
+            world_.answer_live(std::move(decisions));
+        }
         // A prompt takes no options, so `caller_options` has nothing to loosen.
         if (word == "start" || word == "next_turn") return world_.prompt(thread, calls_of(node));
         if (word == "prompt") return world_.prompt(thread, {});

@@ -25,7 +25,7 @@ constexpr FileKind file_kinds[] = {
     {"interrupt_ids.json", run_interrupt_id_case},
     {"tool_decisions.json", run_tool_decision_case},
     {"regex.json", run_regex_case},
-    {"approval_outcomes.json", nullptr},
+    {"approval_outcomes.json", run_approval_outcome_case},
     {"decisions.json", run_decision_case},
     {"paths.json", run_path_case},
 };

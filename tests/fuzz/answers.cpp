@@ -3,6 +3,7 @@
 
 #include "cli/answers_list.hpp"
 #include "policy/policy_answer.hpp"
+#include "policy/question_answers.hpp"
 #include "policy/table_answer.hpp"
 
 #include <assent/parse_answer.hpp>
@@ -103,6 +104,30 @@ void check_policy_answer(const std::string& text) {
     require(!edits || Arguments::parse(*decision.arguments).ok(), "edited arguments are an object");
 }
 
+// As answers to questions, and as the questions themselves.
+void check_questions(const std::string& text) {
+    const std::vector<HitlQuestion> questions{
+        {.key = "a", .prompt = "a?", .options = {{.label = "x", .value = "x"}, {.label = "y", .value = "y"}}},
+        {.key = "b", .prompt = "b?", .options = {{.label = "x", .value = "x"}}, .multi_select = true},
+        {.key = "c", .prompt = "c?", .required = false}};
+    const auto read = read_answers(questions, text);
+    if (const auto* refusal = std::get_if<AnswerRefusal>(&read)) {
+        fuzz::require_plain(refusal->message);
+    } else {
+        const auto& answers = std::get<std::string>(read);
+        const auto again = read_answers(questions, answers);
+        const auto* same = std::get_if<std::string>(&again);
+        require(same != nullptr && *same == answers, "what counts, counts when read again");
+        require(!answers_text(answers).empty(), "the model is told something");
+    }
+    const auto json = JsonText::parse(text);
+    if (!json) return;
+    const auto asked = read_questions(json->root());
+    if (!asked) return fuzz::require_plain(asked.failure().message);
+    const auto again = JsonText::parse(hitl_questions_json(*asked));
+    require(again && *read_questions(again->root()) == *asked, "questions can be written and read again");
+}
+
 void check_parsed(const std::string& text) {
     for (const auto style : {Style::assent, Style::rules, Style::table, Style::policy}) {
         const auto parsed = parse_answer(style, text);
@@ -122,5 +147,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     assent::check_table_answer(text);
     assent::check_policy_answer(text);
     assent::check_parsed(text);
+    assent::check_questions(text);
     return 0;
 }

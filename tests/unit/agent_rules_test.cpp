@@ -205,8 +205,9 @@ TEST_P(AgentRules, AskingNeedsACheckpointer) {
         return "";
     };
     EXPECT_EQ(message({.tools = {watched("pay")}, .middleware = {rules({"pay"}, "money")}}),
-              "the guard money can ask people, so the agent needs a checkpointer");
-    EXPECT_EQ(message({.guards = {guard_}}), "the guard fake can ask people, so the agent needs a checkpointer");
+              "the guard money can ask people, so the agent needs a checkpointer or a channel");
+    EXPECT_EQ(message({.guards = {guard_}}),
+              "the guard fake can ask people, so the agent needs a checkpointer or a channel");
     EXPECT_EQ(message({.middleware = {rules({})}}), "");
     EXPECT_EQ(message({.tools = {watched("pay")}, .middleware = {rules({"refund"})}, .checkpointer = store_.get()}),
               "the guard rules names the tool refund, which does not exist");

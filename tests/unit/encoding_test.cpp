@@ -161,6 +161,25 @@ TEST(Encoding, APromptWithoutAKeyIsStoredAsItWasBeforeThereWereKeys) {
     }
 }
 
+TEST(Encoding, MembersThatCameLaterAreWrittenOnlyIfTheySaySomething) {
+    const std::tuple<Event, Event, std::vector<std::string>> rows[] = {
+        {Judged{.text = "no"}, Judged{.text = "no", .style = Style::policy, .failed = true}, {"style", "failed"}},
+        {Asked{.tool = "pay"}, Asked{.tool = "pay", .answers_call = true}, {"answers_call"}},
+        {Answered{.by = "bob"}, Answered{.by = "bob", .empty_reason = true}, {"empty_reason"}},
+        {Withdrawn{.reason = "r"}, Withdrawn{.reason = "r", .text = "t", .by = "bob"}, {"text", "by"}},
+    };
+    for (const auto& [plain, full, members] : rows) {
+        const auto written = encode(std::span(&plain, 1));
+        const auto written_full = encode(std::span(&full, 1));
+        for (const auto& member : members) {
+            EXPECT_FALSE(json::parse(written).at("events").at(0).as_object().contains(member)) << written;
+            EXPECT_TRUE(json::parse(written_full).at("events").at(0).as_object().contains(member)) << written_full;
+        }
+        EXPECT_EQ(*decode(written, 0), std::vector<Event>{plain});
+        EXPECT_EQ(*decode(written_full, 0), std::vector<Event>{full});
+    }
+}
+
 TEST(Encoding, EveryKindOfEventIsThereAndHasItsOwnName) {
     std::set<std::string_view> kinds;
     for (const auto& event : full_events()) kinds.insert(kind_of(event));

@@ -1,0 +1,161 @@
+#include "agent/channel_state.hpp"
+
+#include "base/sha256.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace assent {
+namespace {
+
+constexpr std::string_view question_prompt = "a question of the host";
+
+std::string random_suffix(Random& random) {
+    std::array<std::uint8_t, 6> bytes{};
+    random.fill(bytes);
+    return hex(bytes);
+}
+
+Result<Approval> opened(Gate& gate, const ModelTurn& turn) {
+    if (auto begun = gate.prompt(std::string(question_prompt), "channel"); !begun) return begun.failure();
+    if (auto asked = gate.propose(turn); !asked) return asked.failure();
+    const auto open = gate.open();
+    if (!open.empty()) return open.front();
+    const auto calls = gate.calls();
+    return Failure{FailureKind::refused, calls.empty() ? "the question could not be asked" : calls.front().text};
+}
+
+}  // namespace
+
+StoredChannel::State::State(const ChannelOptions& options, std::unique_ptr<Checkpointer> own_store, Checkpointer* store,
+                            std::string only_thread)
+    : options_(options),
+      clock_(options.clock != nullptr ? *options.clock : system_clock()),
+      random_(options.random != nullptr ? *options.random : system_random()),
+      own_store_(std::move(own_store)),
+      store_(store != nullptr ? store : own_store_.get()),
+      only_thread_(std::move(only_thread)) {
+    if (!only_thread_.empty()) threads_.push_back({store_, only_thread_});
+}
+
+void StoredChannel::State::add(const ChannelThread& thread) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::ranges::find(threads_, thread) == threads_.end()) threads_.push_back(thread);
+    }
+    changed();
+}
+
+void StoredChannel::State::remove(const ChannelThread& thread) {
+    const std::lock_guard lock(mutex_);
+    std::erase(threads_, thread);
+}
+
+std::vector<ChannelThread> StoredChannel::State::threads() const {
+    const std::lock_guard lock(mutex_);
+    return threads_;
+}
+
+Channel::Mark StoredChannel::State::mark() const {
+    const std::lock_guard lock(mutex_);
+    return mark_;
+}
+
+bool StoredChannel::State::wait(const Mark& mark, std::int64_t milliseconds, const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] {
+        const std::lock_guard lock(mutex_);
+        happened_.notify_all();
+    });
+    std::unique_lock lock(mutex_);
+    const bool news = mark_.changes != mark.changes || mark_.detaches != mark.detaches;
+    if (!news && !stop.stop_requested()) clock_.wait(happened_, lock, std::min(milliseconds, options_.look_ms));
+    return mark_.detaches == mark.detaches;
+}
+
+void StoredChannel::State::changed() {
+    const std::lock_guard lock(mutex_);
+    ++mark_.changes;
+    happened_.notify_all();
+}
+
+void StoredChannel::State::detach() {
+    const std::lock_guard lock(mutex_);
+    ++mark_.detaches;
+    happened_.notify_all();
+}
+
+Result<std::pair<ChannelThread, Approval>> StoredChannel::State::find(const std::string& id) {
+    std::optional<std::pair<ChannelThread, Approval>> found;
+    for (const auto& thread : threads()) {
+        auto approval = Approvals(*thread.store, clock_, random_).find(id, thread.id);
+        if (!approval && approval.failure().kind == FailureKind::not_found) continue;
+        if (!approval) return approval.failure();
+        if (found) {
+            return Failure{FailureKind::ambiguous, "several open requests have the id " + id + ": " + found->second.id +
+                                                       ", " + approval->id + "; use one of these"};
+        }
+        found = std::pair(thread, std::move(approval).value());
+    }
+    if (!found) return Failure{FailureKind::not_found, "no request of the channel has the id " + id};
+    return std::move(*found);
+}
+
+Result<Approval> StoredChannel::State::ask(const std::shared_ptr<QuestionTool>& tool, const std::string& arguments,
+                                           const std::optional<std::string>& call_id, const std::stop_token& stop,
+                                           const Waiter& waiter) {
+    const ChannelThread thread{
+        store_, (only_thread_.empty() ? std::string("channel") : only_thread_) + "/question-" + random_suffix(random_)};
+    Gate gate({.checkpointer = store_,
+               .thread_id = thread.id,
+               .tools = {tool},
+               .timeout_ms = default_timeout_ms(),
+               .clock = &clock_,
+               .random = &random_});
+    auto open = opened(gate, {.calls = {{.tool = tool->spec().name, .id = call_id, .arguments = arguments}}});
+    if (!open) return open;
+    add(thread);
+    auto over = wait_for(thread, open->id, gate, stop, waiter);
+    // One that was detached stays open, and can be answered as long as the channel is there.
+    if (over && over->state == ApprovalState::open) return over;
+    remove(thread);
+    return over;
+}
+
+Result<Approval> StoredChannel::State::wait_for(const ChannelThread& thread, const std::string& id, Gate& gate,
+                                                const std::stop_token& stop, const Waiter& waiter) {
+    Approvals approvals(*thread.store, clock_, random_);
+    while (true) {
+        const auto before = mark();
+        if (stop.stop_requested()) {
+            auto aborted = approvals.abort(thread.id, "whoever asked was told to stop", "channel");
+            if (!aborted) return aborted.failure();
+        }
+        // Also ends it at its deadline.
+        if (auto read = gate.refresh(); !read) return read.failure();
+        if (gate.open().empty()) break;
+        if (!waiter(before)) return approvals.find(id);
+    }
+    // The thread has nothing left to do.
+    if (!gate.aborted()) {
+        if (auto taken = gate.resume(); !taken) return taken.failure();
+        if (auto ended = gate.propose({.text = "The question is over."}); !ended) return ended.failure();
+    }
+    return approvals.find(id);
+}
+
+HitlEnd end_of(const Approval& approval) noexcept {
+    switch (approval.state) {
+        case ApprovalState::open:
+            return HitlEnd::detached;
+        case ApprovalState::timed_out:
+            return HitlEnd::timed_out;
+        case ApprovalState::withdrawn:
+            return HitlEnd::cancelled;
+        case ApprovalState::aborted:
+            return HitlEnd::aborted;
+        default:
+            return HitlEnd::answered;
+    }
+}
+
+}  // namespace assent
