@@ -6,6 +6,7 @@
 #   CTEST   more options of ctest for `make test`, `asan` and `tsan`, such as "-R gate" or "-LE crash"
 #   PREFIX  where `make install` installs
 #   MINUTES how long `make fuzz` runs each target
+#   SOAK_SECONDS  how long `make soak` swaps folders and links
 #   TARGET  the targets that `make fuzz` runs (all)
 
 JOBS ?= $(shell nproc)
@@ -14,11 +15,12 @@ CASES ?= tests/cases
 ARGS ?=
 CTEST ?=
 MINUTES ?= 1
+SOAK_SECONDS ?= 60
 TARGET ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz conformance install format clean
+.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz conformance soak install format clean
 
 # Progress on a terminal, silence elsewhere.
 ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
@@ -50,6 +52,7 @@ help:
 	@echo "make asan         all tests under the address and undefined behaviour sanitizers"
 	@echo "make tsan         all tests under the thread sanitizer"
 	@echo "make bare         build and test in the smallest Debian 12 system, made for it (root)"
+	@echo "make soak         swap folders and links under the file tools (SOAK_SECONDS=N)"
 	@echo "make fuzz         any bytes to every parser (MINUTES=N each, TARGET=…)"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
 	@echo "make bench        measure speed against the machine's own (QUICK=1 for a short run)"
@@ -86,6 +89,13 @@ conformance:
 	@ninja -C build/dev -t query assent-conformance >/dev/null 2>&1 || { echo "make conformance: not in this version" >&2; exit 1; }
 	$(call compile,dev,--target assent-conformance)
 	@build/dev/bin/assent-conformance $(CASES)
+
+# 100,000 attempts a minute at least.
+soak:
+	@tools/install-packages build test
+	$(call configure,dev)
+	$(call compile,dev,--target path_tricks)
+	@build/dev/bin/path_tricks --seconds $(SOAK_SECONDS) --attempts-min $$(($(SOAK_SECONDS) * 100000 / 60))
 
 bare:
 	@JOBS=$(JOBS) tools/bare

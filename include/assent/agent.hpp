@@ -87,6 +87,9 @@ struct Run {
     std::optional<Failure> failure;
     bool interrupted = false;           ///< Ended by the stop token.
     std::vector<AnswerResult> answers;  ///< Resume: what came of each answer, in order.
+    /// What became of the prompt. Of a queued one `status` is `waiting`, also while another process runs the
+    /// thread; a repeated one goes on where the thread stands.
+    PromptTaken prompt = PromptTaken::begun;
 };
 
 /// An answer to one approval, in any form its style takes.
@@ -122,6 +125,7 @@ public:
     /// Runs until the final text, a failure, an abort, or until only people are waited for. A failure of
     /// kind `waiting` means that calls of an earlier prompt are open.
     Run prompt(const std::string& text, const std::stop_token& stop = {});
+    Run prompt(const Prompt& prompt, const std::stop_token& stop = {});
     /// Gives the answers, then goes on where the thread stands, also in another process than the one
     /// that asked. An answer that does not count is told in `Run::answers`; the rest goes on.
     Run resume(const Answers& answers = {}, const std::stop_token& stop = {});

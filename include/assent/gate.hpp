@@ -21,6 +21,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assent {
@@ -90,6 +91,29 @@ struct GivenAnswer {
     Decision decision;
 };
 
+/// A prompt to a thread.
+struct Prompt {
+    std::string text;
+    /// When given: the same prompt given again, under the same key, is not begun again. A thread remembers its
+    /// latest 100 keys.
+    std::string idempotency_key;
+    /// While an earlier prompt is worked on, here or in another process: keep this one with the thread until the
+    /// turn in hand has ended. An abort of the thread drops it.
+    bool queue = false;
+    /// Abort first what the thread waits for.
+    bool abort_open = false;
+
+    bool operator==(const Prompt&) const = default;
+};
+
+/// What became of a prompt.
+enum class PromptTaken : std::uint8_t {
+    begun,     ///< The thread is held and runs.
+    queued,    ///< Stored; whoever runs the thread comes to it.
+    repeated,  ///< It was given before under its key; nothing was stored.
+};
+[[nodiscard]] std::string_view to_string(PromptTaken taken) noexcept;
+
 /// Which of several answers count.
 enum class Counting : std::uint8_t {
     each,         ///< Each that is good.
@@ -134,7 +158,10 @@ public:
     /// The host's own settings to keep with the thread (JSON text of an object); recorded with the
     /// next prompt or resume if they changed.
     void configure(std::string settings);
-    /// Takes the thread and begins a run. Failure `waiting` while calls of an earlier turn are open.
+    /// Takes the thread and begins a run, or keeps the prompt for later. Failure kinds `waiting` while calls of
+    /// an earlier turn are open, `leased`, and `conflict` if its key was that of another prompt. An abort that
+    /// the prompt asks for is made even where the prompt itself then fails.
+    Result<PromptTaken> prompt(const Prompt& prompt, const std::string& by);
     Result<void> prompt(const std::string& text, const std::string& by);
     /// The same for a child thread, which is prompted once: if it was, it is taken as by `resume`.
     Result<void> begin(const std::string& text, const std::string& by);

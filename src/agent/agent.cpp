@@ -257,6 +257,20 @@ public:
         return Given(GivenAnswer{std::move(approval).value(), std::get<Decision>(std::move(read))});
     }
 
+    Run go_on(PromptTaken taken, const std::stop_token& stop) {
+        switch (taken) {
+            case PromptTaken::begun:
+                told = {};
+                break;
+            case PromptTaken::queued:
+                return with_open_below(
+                    {.status = RunStatus::waiting, .thread = options.thread_id, .interrupts = gate->open()});
+            case PromptTaken::repeated:
+                if (auto held = gate->resume(); !held) return failed(held.failure());
+        }
+        return go(stop);
+    }
+
     Run go(const std::stop_token& stop) {
         RunLimits limits(options.turns_max, options.calls_max);
         if (auto used = limits.add_used(options, *gate); !used) return stays(used.failure());
@@ -294,11 +308,17 @@ Agent::~Agent() = default;
 Agent::Agent(Agent&&) noexcept = default;
 
 Run Agent::prompt(const std::string& text, const std::stop_token& stop) {
+    return prompt(Prompt{.text = text}, stop);
+}
+
+Run Agent::prompt(const Prompt& prompt, const std::stop_token& stop) {
     if (auto ended = impl_->end_aborted_children(); !ended) return impl_->failed(ended.failure());
-    if (auto begun = impl_->gate->prompt(text, impl_->reviewer.name); !begun) return impl_->failed(begun.failure());
+    auto taken = impl_->gate->prompt(prompt, impl_->reviewer.name);
+    if (!taken) return impl_->failed(taken.failure());
     impl_->thread_known = true;
-    impl_->told = {};
-    return impl_->go(stop);
+    auto run = impl_->go_on(*taken, stop);
+    run.prompt = *taken;
+    return run;
 }
 
 Run Agent::resume(const Answers& answers, const std::stop_token& stop) {

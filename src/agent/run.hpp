@@ -39,6 +39,7 @@ private:
     void tell_new_questions();
 
     const AgentOptions& options_;
+    bool is_root_;
     Gate& gate_;
     Told& told_;
     RunLimits& limits_;

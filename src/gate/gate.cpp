@@ -55,43 +55,6 @@ void Gate::configure(std::string settings) {
     impl_->settings = std::move(settings);
 }
 
-Result<void> Gate::prompt(const std::string& text, const std::string& by) {
-    const std::lock_guard lock(impl_->mutex);
-    if (auto read = impl_->session.refresh(); !read) return read.failure();
-    bool waiting = false;
-    auto done = impl_->append([&](const ThreadState& state) {
-        Change change{.lease = impl_->session.held() ? LeaseUse::keep : LeaseUse::take, .create = true};
-        waiting = state.turn_open;
-        if (waiting) return Change{.lease = LeaseUse::none};
-        impl_->add_configuration(state, change);
-        change.events.emplace_back(UserMessage{.text = repaired_utf8(text), .by = by});
-        return change;
-    });
-    if (done && !waiting) impl_->drop_receipts();
-    if (!done || !waiting) return done;
-    std::string open;
-    for (const auto& approval : this->open())
-        open += (open.empty() ? "" : ", ") + approval.id + " (" + approval.tool + ")";
-    return Failure{FailureKind::waiting,
-                   "thread " + impl_->session.id() +
-                       (open.empty() ? " has calls that have not ended; resume or abort it first"
-                                     : " waits for people: " + open + "; answer, resume or abort it first")};
-}
-
-Result<void> Gate::begin(const std::string& text, const std::string& by) {
-    auto known = load();
-    if (!known) return known.failure();
-    if (*known) return resume();
-    const std::lock_guard lock(impl_->mutex);
-    return impl_->append([&](const ThreadState& state) {
-        auto change = impl_->take_over(state);
-        if (state.seq > 0) return change;
-        change.create = true;
-        change.events.emplace_back(UserMessage{.text = repaired_utf8(text), .by = by});
-        return change;
-    });
-}
-
 Result<void> Gate::resume() {
     std::vector<AnswerResult> none;
     return resume({}, {}, none);
@@ -252,6 +215,7 @@ Result<void> Gate::propose(const ModelTurn& turn) {
         if (state.aborted) return change;  // what the model said after an abort is dropped
         ThreadState preview;
         preview.running = true;
+        preview.queue = state.queue;
         const auto add = [&](Event event) {
             apply(preview, event, impl_->session.now());
             change.events.push_back(std::move(event));
@@ -318,6 +282,7 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     state->arguments = *Arguments::parse(call.arguments, options.json_limits);
     state->sha256 = hex(sha256(call.arguments));
     state->idempotency_key = assent::idempotency_key(session.id(), call.ref);
+    state->approved_for = call.satisfied;
     state->stop = stop;
     state->start_by = clock.monotonic() + options.start_within_ms;
     state->clock = &clock;
@@ -496,10 +461,14 @@ std::vector<CallReport> Gate::calls() const {
 }
 
 std::vector<Approval> Gate::open() const {
+    return impl_->open();
+}
+
+std::vector<Approval> Gate::Impl::open() const {
     std::vector<Approval> open;
-    for (const auto& call : impl_->session.state().calls) {
+    for (const auto& call : session.state().calls) {
         for (const auto& ask : call.approvals) {
-            if (ask.state == ApprovalState::open) open.push_back(approval_of(impl_->session.id(), call, ask));
+            if (ask.state == ApprovalState::open) open.push_back(approval_of(session.id(), call, ask));
         }
     }
     return open;

@@ -88,6 +88,7 @@ public:
         turn.calls = state.calls;
         turn.turn_open = state.turn_open;
         turn.running = state.running;
+        turn.queue = state.queue;
         turn.aborted = state.aborted;
         return turn;
     }
@@ -144,6 +145,11 @@ public:
         });
     }
 
+    [[nodiscard]] Result<PromptTaken> given_before(const journal::PromptKey& given,
+                                                   const journal::UserMessage& message) const;
+    Result<PromptTaken> begin(const journal::UserMessage& message);
+    Result<PromptTaken> queue(const journal::UserMessage& message);
+    [[nodiscard]] std::vector<Approval> open() const;
     Change take_over(const journal::ThreadState& state) const;
     Result<void> settle_inherited();
     // Receipts of starts whose end is on record. Most are gone already.

@@ -59,6 +59,7 @@ private:
     [[nodiscard]] bool is_inherited(const Guard* guard) const;
     [[nodiscard]] bool is_taken(const std::string& name) const;
     [[nodiscard]] std::string edited_by(const journal::Call& call, const Middleware& middleware) const;
+    void refuse_unguarded_commands() const;
     [[nodiscard]] Result<Arguments> checked(const Tool& tool, std::string text) const;
 
     struct KnownTool {

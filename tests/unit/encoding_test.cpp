@@ -151,6 +151,16 @@ TEST(Encoding, WhatOlderVersionsDidNotWriteHasADefault) {
     }
 }
 
+TEST(Encoding, APromptWithoutAKeyIsStoredAsItWasBeforeThereWereKeys) {
+    for (const auto* key : {"", "key-1"}) {
+        const UserMessage message{.text = "pay it", .by = "alice", .key = key};
+        const Event event = message;
+        const auto body = encode(std::span(&event, 1));
+        EXPECT_EQ(body.contains("key"), *key != '\0') << body;
+        EXPECT_EQ(std::get<UserMessage>(decode(body, 1)->front()), message);
+    }
+}
+
 TEST(Encoding, EveryKindOfEventIsThereAndHasItsOwnName) {
     std::set<std::string_view> kinds;
     for (const auto& event : full_events()) kinds.insert(kind_of(event));
