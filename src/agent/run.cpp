@@ -31,6 +31,7 @@ bool same_call(const CallReport& a, const CallReport& b) {
 
 RunLoop::RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop)
     : options_(agent.options),
+      is_root_(agent.name.empty()),
       gate_(gate),
       told_(told),
       limits_(limits),
@@ -206,6 +207,7 @@ Run RunLoop::suspended() {
 }
 
 Result<void> RunLoop::call_model() {
+    if (is_root_) limits_.count_from(gate_);
     if (!limits_.take_turn()) {
         return Failure{FailureKind::refused, "the run reached its limit of " + std::to_string(options_.turns_max) +
                                                  " model turns; raise the limit and resume to go on"};

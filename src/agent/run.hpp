@@ -51,6 +51,7 @@ private:
     void tell(HitlEvent event) const;
 
     const AgentOptions& options_;
+    bool is_root_;
     Gate& gate_;
     Told& told_;
     RunLimits& limits_;

@@ -27,6 +27,12 @@ Result<void> RunLimits::add_used_by(const AgentOptions& options, const std::stri
     return {};
 }
 
+void RunLimits::count_from(const Gate& root) {
+    const std::lock_guard lock(mutex_);
+    turns_ = root.run_turns();
+    calls_ = root.run_calls();
+}
+
 bool RunLimits::take_turn() {
     const std::lock_guard lock(mutex_);
     if (turns_ >= turns_max_) return false;

@@ -15,6 +15,10 @@ public:
     /// Counts what a run has used before: of the gate's thread, and of those below that have not ended.
     Result<void> add_used(const AgentOptions& options, const Gate& gate);
 
+    /// What the root has on record when it asks its model: then nothing runs below it, and a prompt that was
+    /// queued has begun anew.
+    void count_from(const Gate& root);
+
     /// False: none is left.
     [[nodiscard]] bool take_turn();
     /// A turn that the model did not give.

@@ -59,6 +59,20 @@ Result<PromptTaken> Gate::prompt(const Prompt& prompt, const std::string& by) {
     return impl_->queue(message);
 }
 
+Result<void> Gate::begin(const std::string& text, const std::string& by) {
+    auto known = load();
+    if (!known) return known.failure();
+    if (*known) return resume();
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->append([&](const ThreadState& state) {
+        auto change = impl_->take_over(state);
+        if (state.seq > 0) return change;
+        change.create = true;
+        change.events.emplace_back(UserMessage{.text = repaired_utf8(text), .by = by});
+        return change;
+    });
+}
+
 Result<PromptTaken> Gate::Impl::given_before(const PromptKey& given, const UserMessage& message) const {
     if (given.text_sha256 == hex(sha256(message.text))) return PromptTaken::repeated;
     return Failure{FailureKind::conflict, "the idempotency key was used for another prompt of thread " + session.id() +
