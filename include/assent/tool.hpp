@@ -72,7 +72,6 @@ struct ToolSpec {
     std::string schema;               ///< JSON Schema (draft 7) of the arguments; empty: any object.
     bool read_only = false;           ///< It changes nothing; the program runs such tools without asking.
     bool idempotent = false;          ///< Running it twice with the same idempotency key is harmless.
-    bool delegates = false;           ///< A child thread does its calls: no permit, and its body is never run.
     bool runs_commands = false;       ///< It runs command lines, which open any path, whatever path permissions say.
     bool keeps_permissions = false;   ///< It keeps path permissions.
     std::vector<PathArgument> paths;  ///< Those a path guard judges; see `permissions.hpp`.
