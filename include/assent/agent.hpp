@@ -16,6 +16,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -96,6 +97,8 @@ struct Run {
     std::vector<Approval> interrupts;
     std::vector<CallReport> calls;  ///< Calls that have ended since the last prompt of this agent, and those that wait.
     std::optional<Failure> failure;
+    /// Those kept in the thread, by path; see `Workspace::in_thread`.
+    std::map<std::string, std::string> files;
     bool interrupted = false;           ///< Ended by the stop token.
     std::vector<AnswerResult> answers;  ///< Resume: what came of each answer, in order.
     /// What became of the prompt. Of a queued one `status` is `waiting`, also while another process runs the
@@ -171,6 +174,8 @@ public:
     [[nodiscard]] const std::string& thread_id() const noexcept;
     /// The conversation as of the last prompt or resume.
     [[nodiscard]] Result<std::vector<Message>> messages() const;
+    /// The files kept in the thread, by path, as of the last prompt or resume.
+    [[nodiscard]] Result<std::map<std::string, std::string>> files() const;
 
 private:
     Run resume_json(std::string_view json, const std::stop_token& stop);

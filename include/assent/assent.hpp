@@ -23,6 +23,7 @@
 #include <assent/rules.hpp>
 #include <assent/sqlite.hpp>
 #include <assent/sub_agent.hpp>
+#include <assent/thread_files.hpp>
 #include <assent/timeout.hpp>
 #include <assent/tool.hpp>
 #include <assent/verdict.hpp>

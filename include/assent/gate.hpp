@@ -16,6 +16,7 @@
 #include <assent/tool.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -208,6 +209,8 @@ public:
     [[nodiscard]] GateStep next() const;
     /// The conversation so far. Reads the whole journal if the thread was opened from a snapshot.
     [[nodiscard]] Result<std::span<const Message>> messages() const;
+    /// The files of the thread, by path, as they are stored.
+    [[nodiscard]] Result<std::map<std::string, std::string>> files() const;
     /// The assistant's last text.
     [[nodiscard]] const std::string& last_text() const noexcept;
     [[nodiscard]] std::vector<CallReport> calls() const;

@@ -23,6 +23,9 @@
 
 namespace assent {
 
+class ThreadFiles;
+class Tool;
+
 /// The run in which a call was proposed, for guards that look at more than the call.
 struct RunContext {
     std::string_view system_prompt;
@@ -49,6 +52,7 @@ struct GuardedCall {
     std::optional<std::string_view> tool_call_id;  ///< As the model gave it; data, never a key.
     const Arguments* arguments = nullptr;
     const RunContext* run = nullptr;  ///< None: judged outside of a run.
+    ThreadFiles* files = nullptr;  ///< Those of the thread, only to look at; null: not known.
 };
 
 class Guard {

@@ -20,6 +20,7 @@
 namespace assent {
 
 class Gate;
+class ThreadFiles;
 
 /// How a call ended. Stored and sent over the wire by name: never rename.
 enum class OutcomeKind : std::uint8_t {
@@ -115,6 +116,8 @@ public:
     [[nodiscard]] std::string_view idempotency_key() const noexcept;
     /// Whether a person approved the call where the guard of this name asked.
     [[nodiscard]] bool approved_for(std::string_view guard) const noexcept;
+    /// The files of the thread; valid for the length of this start.
+    [[nodiscard]] ThreadFiles& files() const noexcept;
     /// Stops when the run is cancelled or the thread aborted; end soon after.
     [[nodiscard]] std::stop_token stop_token() const noexcept;
 
@@ -141,6 +144,7 @@ struct Receipt {
         nothing,      ///< How it ended stays unknown.
         ended,        ///< It ended by itself; `result` is what the body would have returned.
         not_started,  ///< Nothing of it has run, nor will.
+        no_effect,    ///< It may have run, but nothing came of it: it is started again.
     };
     Proof proof = Proof::nothing;
     ToolResult result;  ///< With `nothing`: what there is of it, for the person who must say how it ended.

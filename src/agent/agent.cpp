@@ -474,5 +474,8 @@ Result<std::vector<Message>> Agent::messages() const {
     if (!messages) return messages.failure();
     return std::vector<Message>(messages->begin(), messages->end());
 }
+Result<std::map<std::string, std::string>> Agent::files() const {
+    return impl_->gate->files();
+}
 
 }  // namespace assent

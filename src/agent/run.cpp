@@ -381,6 +381,8 @@ Run RunLoop::ended(RunStatus status, std::optional<Failure> failure) {
             .interrupts = gate_.open(),
             .calls = told_.ended,
             .failure = std::move(failure)};
+    // A store that fails here is told by the next step that needs it; `Gate::files` tries again.
+    if (auto files = gate_.files()) run.files = std::move(files).value();
     for (auto& call : gate_.calls()) {
         if (call.waiting) run.calls.push_back(std::move(call));
     }

@@ -97,9 +97,11 @@ JsonObject run_json(const Run& run) {
     for (const auto& approval : run.interrupts) interrupts.push_back(approval_json(approval).str());
     std::vector<std::string> calls;
     for (const auto& call : run.calls) calls.push_back(call_json(call).str());
+    JsonObject files;
+    for (const auto& [path, text] : run.files) files.text(path, text);
     JsonObject json;
     json.text("result", to_string(run.status)).text("thread", run.thread).text("text", run.text);
-    json.raw("interrupts", json_array(interrupts)).raw("files", "{}").raw("calls", json_array(calls));
+    json.raw("interrupts", json_array(interrupts)).raw("files", files.str()).raw("calls", json_array(calls));
     if (run.prompt != PromptTaken::begun) json.text("prompt", to_string(run.prompt));
     if (run.failure) {
         json.raw("error",

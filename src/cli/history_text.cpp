@@ -96,7 +96,8 @@ private:
                                                      {"withdrawn", &Teller::withdrawn},
                                                      {"timed_out", &Teller::timed_out},
                                                      {"aborted", &Teller::aborted},
-                                                     {"run_finished", &Teller::run_finished}};
+                                                     {"run_finished", &Teller::run_finished},
+                                                     {"files_changed", &Teller::files_changed}};
         return all;
     }
 
@@ -206,6 +207,15 @@ private:
     std::string doubted(const Fields& fields) {
         return "doubted " + attempt_words(fields) + after_colon(fields.text("reason")) +
                (fields.flag("may_run_again") ? "; it may run again" : "");
+    }
+    std::string files_changed(const Fields& fields) {
+        std::string files;
+        for (const auto& change : fields.list("changes")) {
+            const auto* removed = change.find("removed");
+            files += (files.empty() ? "" : ", ") + short_words(Fields::text_of(change.find("path"))) +
+                     (removed != nullptr && removed->boolean ? " (deleted)" : "");
+        }
+        return "changed by " + attempt_words(fields) + ": " + capped(files, words_bytes_max);
     }
     std::string late_finished(const Fields& fields) {
         return "finished late " + fields.text("outcome") + " " + attempt_words(fields);

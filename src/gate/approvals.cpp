@@ -146,7 +146,7 @@ Result<std::vector<Message>> Approvals::transcript(const std::string& thread) {
     auto known = session.refresh();
     if (!known) return known.failure();
     if (!*known) return Failure{FailureKind::unknown_thread, "no thread is called " + thread};
-    if (auto whole = session.read_messages(); !whole) return whole.failure();
+    if (auto whole = session.read_whole(); !whole) return whole.failure();
     return session.state().messages;
 }
 

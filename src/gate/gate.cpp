@@ -158,6 +158,7 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
         if (!answer) return answer.failure();
         checked.push_back(std::move(answer).value());
     }
+    if (auto opened = open_files(); !opened) return opened;
     const bool together = counting == Counting::all_or_none;
     const auto counts = [&](const ThreadState& state, const CheckedAnswer& answer) {
         const auto* answered = std::get_if<Answered>(&answer);
@@ -242,6 +243,7 @@ Change Gate::Impl::proposal(const ModelTurn& turn, const ThreadState& state, con
 
 Result<void> Gate::propose(const ModelTurn& turn, const std::stop_token& stop) {
     const std::lock_guard lock(impl_->mutex);
+    if (auto opened = impl_->open_files(); !opened) return opened;
     // Guards are asked once, however often the append is made again: they may be slow, or count what they see.
     std::optional<Change> made;
     bool stopped = false;
@@ -274,6 +276,7 @@ Result<void> Gate::refuse_proposed(const ModelTurn& turn, const std::string& tex
 
 Result<void> Gate::judge(const std::stop_token& stop) {
     const std::lock_guard lock(impl_->mutex);
+    if (auto opened = impl_->open_files(); !opened) return opened;
     const auto run = impl_->run_context(stop);
     bool stopped = false;
     auto stored = impl_->append([&](const ThreadState& state) {
@@ -306,6 +309,7 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     state->sha256 = hex(sha256(call.arguments));
     state->idempotency_key = assent::idempotency_key(session.id(), call.ref);
     state->approved_for = call.satisfied;
+    state->files = std::make_shared<FilesOfCall>(files, attempt);
     state->stop = stop;
     state->start_by = clock.monotonic() + options.start_within_ms;
     state->clock = &clock;
@@ -358,6 +362,7 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
             if (!released) return released.failure();
         }
     }
+    if (auto opened = impl_->open_files(); !opened) return opened.failure();
     std::vector<Start> starts;
     auto appended = impl_->append([&](const ThreadState& state) {
         Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::none};
@@ -395,6 +400,9 @@ Result<void> Gate::finish(const Outcome& outcome) {
         if (!newest) {
             if (call->attempts.back().id == outcome.attempt && call->stage == CallStage::ended)
                 return change;  // recorded before
+            // It settles the doubt, or it changes nothing.
+            if (call->stage == CallStage::unknown && call->attempts.back().id == outcome.attempt)
+                impl_->add_file_changes(state, outcome.attempt, change);
             change.events.emplace_back(
                 LateFinished{.attempt = outcome.attempt, .outcome = outcome.kind, .result = result});
             if (call->stage == CallStage::unknown) change.closes_calls.emplace_back(call->ref.turn, call->ref.position);
@@ -405,12 +413,14 @@ Result<void> Gate::finish(const Outcome& outcome) {
             change.events.emplace_back(Doubted{.attempt = outcome.attempt, .reason = reason, .returned = true});
             if (!state.aborted) change.events.emplace_back(doubt_question(impl_->session.id(), *call, reason, result));
         } else {
+            impl_->add_file_changes(state, outcome.attempt, change);
             change.events.emplace_back(Finished{.attempt = outcome.attempt, .outcome = outcome.kind, .result = result});
         }
         return change;
     });
     if (!stored) return stored;
     impl_->results.erase(outcome.attempt);
+    impl_->files->settle(outcome.attempt, impl_->session.state());
     if (tool) impl_->judge.drop_receipt(*tool, outcome.attempt);
     return stored;
 }
@@ -467,8 +477,16 @@ GateStep Gate::next() const {
 
 Result<std::span<const Message>> Gate::messages() const {
     const std::lock_guard lock(impl_->mutex);
-    if (auto whole = impl_->session.read_messages(); !whole) return whole.failure();
+    if (auto whole = impl_->session.read_whole(); !whole) return whole.failure();
     return std::span<const Message>(impl_->session.state().messages);
+}
+
+Result<std::map<std::string, std::string>> Gate::files() const {
+    const std::lock_guard lock(impl_->mutex);
+    if (auto whole = impl_->session.read_files(); !whole) return whole.failure();
+    std::map<std::string, std::string> files;
+    for (const auto& [path, text] : impl_->session.state().files) files.emplace(path, *text);
+    return files;
 }
 
 const std::string& Gate::last_text() const noexcept {
@@ -549,7 +567,8 @@ CallPreview Gate::preview(const ProposedCall& proposed) const {
     if (const auto* denied = std::get_if<Judged>(&event))
         return {.guards = {{"before_tool", Verdict::deny, denied->text}}};
     call.arguments = std::get<Prepared>(event).arguments;
-    const auto ruling = impl_->judge.rule(impl_->session.id(), call, impl_->session.now(), {});
+    FilesOfCall look(impl_->files, {});
+    const auto ruling = impl_->judge.rule(impl_->session.id(), call, impl_->session.now(), {}, look);
     CallPreview preview{.arguments = call.arguments, .verdict = ruling.judged.verdict};
     for (const auto& said : ruling.judged.guards) preview.guards.push_back({said.guard, said.verdict, said.reason});
     return preview;

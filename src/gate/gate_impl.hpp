@@ -6,6 +6,7 @@
 #include "gate/answering.hpp"
 #include "gate/inherited.hpp"
 #include "gate/judge.hpp"
+#include "gate/open_files.hpp"
 #include "gate/recorded.hpp"
 #include "gate/session.hpp"
 
@@ -123,7 +124,8 @@ public:
             events.emplace_back(journal::Withdrawn{.number = ask.asked.number, .reason = "the call is judged again"});
             change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
         }
-        auto ruling = judge.rule(session.id(), call, session.now(), run);
+        FilesOfCall look(files, {});
+        auto ruling = judge.rule(session.id(), call, session.now(), run, look);
         events.emplace_back(std::move(ruling.judged));
         for (auto& asked : ruling.asks) events.emplace_back(std::move(asked));
     }
@@ -248,6 +250,19 @@ public:
         return results.emplace(outcome.attempt, std::move(result)).first->second;
     }
 
+    // Before guards and tools look at them.
+    Result<void> open_files() {
+        if (auto read = session.read_files(); !read) return read;
+        files->update(session.state());
+        return {};
+    }
+    // What a start has changed is stored with its outcome.
+    void add_file_changes(const journal::ThreadState& state, const std::string& attempt, Change& change) const {
+        auto changes = files->changes(attempt, state.files);
+        if (!changes.empty())
+            change.events.emplace_back(journal::FilesChanged{.attempt = attempt, .changes = std::move(changes)});
+    }
+
     GateOptions options;
     const Clock& clock;
     Random& random;
@@ -257,7 +272,8 @@ public:
     std::map<std::string, Inherited> inherited;  // by attempt, what a dead runner had started; not settled yet
     std::vector<journal::Start> claimed_starts;  // claimed together with answers, not started yet
     std::map<std::string, ToolResult> results;   // of outcomes that are not stored yet
-    std::mutex mutex;                            // finish() comes from tool threads
+    std::shared_ptr<OpenFiles> files = std::make_shared<OpenFiles>();
+    std::mutex mutex;  // finish() comes from tool threads
 };
 
 }  // namespace assent

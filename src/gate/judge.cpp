@@ -245,8 +245,8 @@ std::string Judge::check_edited(const journal::Call& call) const {
     return "Error: invalid arguments for " + call.tool + ": " + arguments.failure().message + "; nothing ran";
 }
 
-Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, UnixMillis now,
-                   const RunContext& run) const {
+Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, UnixMillis now, const RunContext& run,
+                   ThreadFiles& files) const {
     Ruling ruling{.judged = {.call = call.ref, .verdict = Verdict::allow}};
     const auto tool = this->tool(call.tool);
     const auto arguments = Arguments::parse(call.arguments, limits_);
@@ -257,6 +257,7 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
     }
     auto seen = guarded(thread_id, call, tool.get(), *arguments);
     seen.run = &run;
+    seen.files = &files;
     int ask_no = call.asks;
     std::optional<Judgement> denial;
     for (const auto& [guard, name] : guards_) {

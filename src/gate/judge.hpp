@@ -28,9 +28,9 @@ public:
     /// Checks what a person edited. Empty: fine; else the error for the model.
     [[nodiscard]] std::string check_edited(const journal::Call& call) const;
     /// The strictest of all guards' verdicts. Guards whose question was answered for these arguments
-    /// may deny but not ask again.
+    /// may deny but not ask again. `files` are the thread's, to look at.
     [[nodiscard]] Ruling rule(const std::string& thread_id, const journal::Call& call, UnixMillis now,
-                              const RunContext& run) const;
+                              const RunContext& run, ThreadFiles& files) const;
     /// True if a guard of the stored verdicts has another version now, came or went.
     [[nodiscard]] bool outdated(const journal::Call& call) const;
     /// True if this guard has another version than when it judged the call, or is not there any more.

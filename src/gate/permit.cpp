@@ -47,6 +47,9 @@ std::string_view ApprovedCall::idempotency_key() const noexcept {
 bool ApprovedCall::approved_for(std::string_view guard) const noexcept {
     return std::find(state_->approved_for.begin(), state_->approved_for.end(), guard) != state_->approved_for.end();
 }
+ThreadFiles& ApprovedCall::files() const noexcept {
+    return *state_->files;
+}
 std::stop_token ApprovedCall::stop_token() const noexcept {
     return state_->stop;
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <assent/clock.hpp>
+#include <assent/thread_files.hpp>
 #include <assent/tool.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct Permit::State {
     std::string sha256;  ///< Of the arguments that were claimed.
     std::string idempotency_key;
     std::vector<std::string> approved_for;  ///< Guards whose question a person answered.
+    std::shared_ptr<ThreadFiles> files;
     std::stop_token stop;
     std::int64_t start_by = 0;  ///< On the monotonic clock.
     const Clock* clock = nullptr;

@@ -108,8 +108,8 @@ Result<bool> ThreadSession::refresh() {
     return true;
 }
 
-Result<void> ThreadSession::read_messages() {
-    if (!state_.messages_cut) return {};
+Result<void> ThreadSession::read_whole() {
+    if (!state_.messages_cut && !state_.files_cut) return {};
     auto rows = store_.load(thread_id_, 0);
     if (!rows) return rows.failure();
     // Aside, and no further than the state has come: what is next stays as it is.
@@ -126,6 +126,8 @@ Result<void> ThreadSession::read_messages() {
     }
     state_.messages = std::move(whole.messages);
     state_.messages_cut = false;
+    state_.files = std::move(whole.files);
+    state_.files_cut = false;
     return {};
 }
 
@@ -242,14 +244,13 @@ std::optional<Snapshot> ThreadSession::snapshot_if_due(const Change& change, con
                                                        UnixMillis at) {
     const bool owner = change.lease == LeaseUse::keep || change.lease == LeaseUse::give_back;
     if (!owner || !change.expects_seq || rows_since_snapshot_ < rows_between_snapshots) return std::nullopt;
-    auto state = journal::without_messages(state_);
+    auto state = journal::cut_off(state_);
     for (const auto& event : events) {
         // The number of a question is not known before the append is made.
         if (std::holds_alternative<journal::Asked>(event)) return std::nullopt;
         journal::apply(state, event, at);
     }
-    return Snapshot{.version = journal::snapshot_version,
-                    .state = journal::encode_state(journal::without_messages(state))};
+    return Snapshot{.version = journal::snapshot_version, .state = journal::encode_state(journal::cut_off(state))};
 }
 
 Result<void> ThreadSession::give_back() {

@@ -34,8 +34,10 @@ public:
     /// One durable append. After `done` the state holds its events; after any other status it is as
     /// before. An uncertain commit is looked up and comes out as done or as a failure.
     Result<AppendResult> append(Change change);
-    /// Makes the state hold the whole conversation. Reads the whole journal if it does not.
-    Result<void> read_messages();
+    /// Makes the state hold the whole conversation and all files. Reads the whole journal if it does not.
+    Result<void> read_whole();
+    /// The same for the files alone.
+    Result<void> read_files() { return state_.files_cut ? read_whole() : Result<void>(); }
     /// Gives the thread back without an event.
     Result<void> give_back();
 

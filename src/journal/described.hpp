@@ -64,6 +64,8 @@ BOOST_DESCRIBE_STRUCT(Withdrawn, (), (number, reason, text, by))
 BOOST_DESCRIBE_STRUCT(TimedOut, (), (number, text))
 BOOST_DESCRIBE_STRUCT(Aborted, (), (reason, by))
 BOOST_DESCRIBE_STRUCT(RunFinished, (), (ok, failure_kind, message))
+BOOST_DESCRIBE_STRUCT(FileChange, (), (path, removed, at, cut, text))
+BOOST_DESCRIBE_STRUCT(FilesChanged, (), (attempt, changes))
 
 BOOST_DESCRIBE_STRUCT(Ask, (), (asked, asked_at, state, answer, resolution, decided_by, decided_at, close_reason))
 BOOST_DESCRIBE_STRUCT(Attempt, (), (id, process, at, open))
@@ -71,9 +73,11 @@ BOOST_DESCRIBE_STRUCT(Call, (),
                       (ref, proposed, tool, arguments, stage, asks, verdicts, approvals, satisfied, attempts, outcome,
                        result, ran, edited, traces, blocked, block_reason))
 BOOST_DESCRIBE_STRUCT(PromptKey, (), (key, text_sha256))
+// Without `files`: a snapshot has none.
 BOOST_DESCRIBE_STRUCT(ThreadState, (),
                       (configured, messages, messages_cut, last_text, turns, run_turns, run_calls, calls, turn_open,
-                       running, status, aborted, finished, queue, prompt_keys, seq))
+                       running, status, aborted, finished, queue, prompt_keys, seq,
+                       files_cut))
 
 }  // namespace journal
 }  // namespace assent

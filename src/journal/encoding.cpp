@@ -35,6 +35,9 @@ bool counts_are_possible(const Event& event) {
     if (const auto* asked = std::get_if<Asked>(&event)) return is_count(asked->ask_no);
     if (const auto* ended = std::get_if<ChildFinished>(&event))
         return is_count(ended->turns_used) && is_count(ended->calls_used);
+    if (const auto* changed = std::get_if<FilesChanged>(&event))
+        return std::ranges::all_of(
+            changed->changes, [](const FileChange& change) { return is_count(change.at) && is_count(change.cut); });
     return true;
 }
 
@@ -120,15 +123,21 @@ private:
     json::monotonic_resource resource_{buffer_.data(), buffer_.size()};
 };
 
+void add_missing(const ThreadState&, json::object& fields) {
+    fields.emplace("files_cut", false);
+}
+void add_missing(const Approval&, json::object&) {}
+
 template <class T>
 Result<T> read_versioned(const std::string& bytes, int version, std::string_view what) {
     boost::system::error_code error;
     ParseMemory memory;
-    const auto parsed = json::parse(bytes, error, memory.storage());
+    auto parsed = json::parse(bytes, error, memory.storage());
     if (error || !parsed.is_object()) return damaged(what);
     const auto* found = parsed.as_object().if_contains("v");
-    const auto* value = parsed.as_object().if_contains("d");
-    if (found == nullptr || value == nullptr || *found != version) return damaged(what);
+    auto* value = parsed.as_object().if_contains("d");
+    if (found == nullptr || value == nullptr || *found != version || !value->is_object()) return damaged(what);
+    add_missing(T{}, value->as_object());
     auto read = json::try_value_to<T>(*value);
     if (!read) return damaged(what);
     return std::move(*read);
@@ -150,11 +159,11 @@ std::string versioned(int version) {
 }
 
 template <class T>
-std::string write_versioned(const T& value, int version) {
+std::string write_versioned(const T& value, int version, std::string_view member_left_out = {}) {
     auto out = versioned(version);
-    out += R"(,"d":)";
-    write_json(out, value);
-    out += '}';
+    out += R"(,"d":{)";
+    write_members(out, value, true, member_left_out);
+    out += "}}";
     return readable(std::move(out));
 }
 
@@ -253,7 +262,11 @@ Digest chain(std::span<const std::uint8_t> previous, std::string_view header) {
 }
 
 std::string encode_state(const ThreadState& state) {
-    return write_versioned(state, snapshot_version);
+    // Files are never written, only that there are some.
+    const bool cut = state.files_cut || !state.files.empty();
+    auto out = write_versioned(state, snapshot_version, "files_cut");
+    if (cut) out.insert(out.size() - 2, R"(,"files_cut":true)");
+    return out;
 }
 
 Result<ThreadState> decode_state(const std::string& bytes) {

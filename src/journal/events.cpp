@@ -25,6 +25,7 @@ struct KindOf {
     std::string_view operator()(const TimedOut&) const { return "timed_out"; }
     std::string_view operator()(const Aborted&) const { return "aborted"; }
     std::string_view operator()(const RunFinished&) const { return "run_finished"; }
+    std::string_view operator()(const FilesChanged&) const { return "files_changed"; }
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 // is a new event or a new encoding version.
 #pragma once
 
+#include "journal/thread_files.hpp"
+
 #include <assent/approval.hpp>
 #include <assent/model.hpp>
 #include <assent/verdict.hpp>
@@ -214,6 +216,13 @@ struct ChildFinished {
     bool operator==(const ChildFinished&) const = default;
 };
 
+/// What a start has changed in the files of the thread; stands before the outcome, in the same row.
+struct FilesChanged {
+    std::string attempt;
+    std::vector<FileChange> changes;
+    bool operator==(const FilesChanged&) const = default;
+};
+
 struct Resolved {
     std::int64_t number = 0;
     CallRef call;
@@ -253,7 +262,7 @@ struct RunFinished {
 
 using Event = std::variant<Configured, UserMessage, Queued, ModelSaid, Prepared, Refused, Judged, Asked, Answered,
                            Claimed, Released, Finished, Doubted, LateFinished, Delegated, ChildFinished, Resolved,
-                           Withdrawn, TimedOut, Aborted, RunFinished>;
+                           Withdrawn, TimedOut, Aborted, RunFinished, FilesChanged>;
 
 /// The stored name of an event's kind, such as "model_turn".
 [[nodiscard]] std::string_view kind_of(const Event& event) noexcept;

@@ -385,6 +385,12 @@ public:
         if (event.ok && !deliver_queue(state_)) state_.running = false;
     }
 
+    void operator()(const FilesChanged& event) {
+        // After a snapshot the files are not here; who needs them reads the whole journal.
+        if (state_.files_cut) return;
+        for (const auto& change : event.changes) apply(state_.files, change);
+    }
+
 private:
     static bool newest_open(const Call& call, const std::string& attempt) {
         return !call.attempts.empty() && call.attempts.back().id == attempt && call.attempts.back().open;
@@ -467,13 +473,17 @@ void apply(ThreadState& state, const Event& event, UnixMillis at) {
     ++state.seq;
 }
 
-ThreadState without_messages(ThreadState& state) {
+ThreadState cut_off(ThreadState& state) {
     // Moved aside and back: the conversation may be long, and is not copied.
     auto messages = std::move(state.messages);
+    auto files = std::move(state.files);
     ThreadState copy = state;
     state.messages = std::move(messages);
+    state.files = std::move(files);
     copy.messages.clear();
     copy.messages_cut = copy.messages_cut || !state.messages.empty();
+    copy.files.clear();
+    copy.files_cut = copy.files_cut || !state.files.empty();
     return copy;
 }
 

@@ -90,6 +90,8 @@ struct ThreadState {
     std::vector<Queued> queue;           ///< Prompts that wait for the turn in hand to end.
     std::vector<PromptKey> prompt_keys;  ///< Of the latest prompts, oldest first; see `prompt_keys_max`.
     std::int64_t seq = 0;
+    Files files;             ///< After a snapshot nothing, see `files_cut`.
+    bool files_cut = false;  ///< There are files, in the journal and not here.
 
     [[nodiscard]] Call* find(const CallRef& ref) noexcept;
     [[nodiscard]] const Call* find(const CallRef& ref) const noexcept;
@@ -104,8 +106,9 @@ inline constexpr std::size_t prompt_keys_max = 100;
 /// Takes one event into the state. `at` is when it happened.
 void apply(ThreadState& state, const Event& event, UnixMillis at);
 
-/// A copy with the conversation cut off: what is next does not depend on it. Cost: the latest turn.
-[[nodiscard]] ThreadState without_messages(ThreadState& state);
+/// A copy with the conversation and the files cut off: what is next does not depend on them. Cost: the latest
+/// turn.
+[[nodiscard]] ThreadState cut_off(ThreadState& state);
 
 /// What a runner does next.
 struct CallModel {};

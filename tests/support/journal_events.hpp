@@ -84,6 +84,9 @@ inline std::vector<journal::Event> full_events() {
         Delegated{.call = call, .child = "t/3.2"},
         ChildFinished{
             .child = "t/3.2", .outcome = OutcomeKind::cancelled, .result = result, .turns_used = 4, .calls_used = 17},
+        FilesChanged{.attempt = "attempt-1",
+                     .changes = {{.path = "/notes/\xc3\xa4.md", .at = 3, .cut = 2, .text = "\xe2\x82\xac"},
+                                 {.path = "/old", .removed = true}}},
     };
 }
 
@@ -189,6 +192,10 @@ private:
         using namespace journal;
         const auto& attempt = call.attempts.back().id;
         if (dice_.chance(15)) return Released{.attempt = attempt, .reason = "not in time"};
+        if (dice_.chance(15))
+            return FilesChanged{
+                .attempt = attempt,
+                .changes = {{.path = "/a" + std::to_string(dice_.roll(3)), .at = dice_.roll(4), .text = "b"}}};
         if (dice_.chance(40)) return Doubted{.attempt = attempt, .reason = "gone", .may_run_again = dice_.chance(30)};
         return Finished{.attempt = attempt,
                         .outcome = dice_.pick({OutcomeKind::done, OutcomeKind::failed}),

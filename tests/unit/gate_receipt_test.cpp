@@ -126,6 +126,7 @@ const std::vector<Row>& rows() {
          "",
          call_model},
         {"not started", {Proof::not_started, {}, ""}, false, {"released"}, {}, "", "", start},
+        {"no effect", {Proof::no_effect, {}, ""}, false, {"doubted"}, {}, "", "", start},
         {"killed",
          {Proof::nothing, {.text = "half a secret"}, "it was\nkilled"},
          false,

@@ -428,6 +428,7 @@ TEST(Lineage, ADescendantIsFoundBehindTheCallThatLedToIt) {
 // A snapshot of any moment and the rest of the events give the same state as all of them.
 TEST(Fold, ASnapshotOfAnyMomentIsAsGoodAsTheEventsBefore) {
     std::set<std::string_view> made;
+    bool files_met = false;
     for (const auto seed : seeds()) {
         SCOPED_TRACE("ASSENT_TEST_SEED=" + std::to_string(seed));
         Dice dice(seed);
@@ -438,6 +439,7 @@ TEST(Fold, ASnapshotOfAnyMomentIsAsGoodAsTheEventsBefore) {
         for (int i = 0; i < 250; ++i) {
             snapshots.push_back(encode_state(state));
             const auto before = state;
+            files_met = files_met || !state.files.empty();
             events.push_back(maker.next(state));
             apply(state, events.back(), i);
             ASSERT_EQ(state.seq, i + 1);
@@ -463,6 +465,7 @@ TEST(Fold, ASnapshotOfAnyMomentIsAsGoodAsTheEventsBefore) {
     std::set<std::string_view> all;
     for (const auto& event : full_events()) all.insert(kind_of(event));
     EXPECT_EQ(made, all);
+    EXPECT_TRUE(files_met);
 }
 
 }  // namespace
