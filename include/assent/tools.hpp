@@ -1,8 +1,8 @@
 // Ready-made tools: files of one folder, and a shell in it.
 //
-// File paths are relative to the workspace (`/x` and `x` are the same) and never leave it. The shell
-// starts there, writes only there where the kernel has Landlock, and reads what the user reads: let a
-// guard ask.
+// File paths are relative to the workspace (`/x` and `x` are the same) and never leave it: a folder, the thread
+// itself, or several of these as one. The shell starts in a folder, writes only there where the kernel has Landlock,
+// and reads what the user reads: let a guard ask.
 //
 // Thread-safety: all of these tools may be started from several threads.
 // Errors: what goes wrong is a ToolResult with `is_error` and a text for the model.
@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,28 +25,39 @@ namespace assent {
 
 class ConfinedFolder;
 class PathRules;
+class WorkspaceFiles;
 
-/// A folder that was opened once; copies share it. If its path is given to another folder later, the
-/// file tools go on in the one that was opened.
+/// Where file tools work; copies share it.
 class Workspace {
 public:
+    /// A folder, opened once: if its path is given to another folder later, the file tools go on in this one.
     /// Failure kind `tool`: it does not exist, is no folder or is not accessible.
     static Result<Workspace> open(const std::string& path);
+    /// No folder: texts that are kept in the thread, each thread its own (`Run::files`, `thread_files.hpp`).
+    [[nodiscard]] static Workspace in_thread();
 
-    /// Absolute and without links, as it was when opened.
+    /// Absolute and without links, as it was when opened; empty: the files are kept in the thread.
     [[nodiscard]] const std::string& path() const noexcept;
+    /// The same, but what is at `prefix` (such as "/memories") and below it is in `other`, whose root is there;
+    /// what this one has there is hidden. Searches show this one's files first. Throws ConfigError: the prefix
+    /// is no such path or is taken, or `other` has permissions, which belong to the whole.
+    [[nodiscard]] Workspace with(const std::string& prefix, Workspace other) const;
     /// The same folder with these rules instead of those it had: its file tools keep them whatever guards
     /// there are. Where a rule asks they refuse unless `path_guard` has asked. Throws ConfigError.
     [[nodiscard]] Workspace with_permissions(std::vector<FilesystemPermission> permissions) const;
 
-    /// For the tools themselves.
-    [[nodiscard]] const ConfinedFolder& folder() const noexcept { return *folder_; }
+    /// For the tools themselves: the files as they are in a thread, whose files live longer. Null: it has none.
+    [[nodiscard]] std::shared_ptr<const WorkspaceFiles> files(ThreadFiles* thread) const;
+    /// For the tools themselves: whether what is at this path is kept in the thread.
+    [[nodiscard]] bool keeps_in_thread(std::string_view path) const;
     /// For the tools themselves; null: there are none.
     [[nodiscard]] const PathRules* rules() const noexcept { return rules_.get(); }
 
 private:
+    struct Part;
     explicit Workspace(std::shared_ptr<const ConfinedFolder> folder) noexcept : folder_(std::move(folder)) {}
-    std::shared_ptr<const ConfinedFolder> folder_;
+    std::shared_ptr<const ConfinedFolder> folder_;  // null: the thread
+    std::vector<std::shared_ptr<const Part>> parts_;
     std::shared_ptr<const PathRules> rules_;
 };
 
@@ -101,7 +113,8 @@ struct ShellOptions {
 /// `shell {command}`: a line for /bin/sh in the workspace, without terminal and input. Everything it
 /// started is dead when it has ended. Where the kernel has Landlock it writes only in the workspace and in
 /// a temporary folder of its own (TMPDIR), and reads everything but `closed` and devices; without it
-/// nothing of this holds, and a guard should ask. Part of `assent::shell`.
+/// nothing of this holds, and a guard should ask. Throws ConfigError: the workspace is no folder. Part of
+/// `assent::shell`.
 [[nodiscard]] std::shared_ptr<Tool> shell_tool(ShellOptions options);
 /// Whether the helper program is there and the folder of receipts can be used; worth asking before the
 /// first call. Failure kind `tool`.

@@ -294,8 +294,7 @@ Result<void> ConfinedFolder::write(std::string_view path, std::string_view bytes
     return {};
 }
 
-Result<bool> ConfinedFolder::walk(std::string_view path, const std::function<Walking(const TreeEntry&)>& visit,
-                                  const Admit& admit) const {
+Result<bool> ConfinedFolder::walk(std::string_view path, const Visit& visit, const Admit& admit) const {
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
     const auto folder = open_folder(path, parsed->parts, admit);

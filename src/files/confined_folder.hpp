@@ -12,8 +12,8 @@
 #include "files/folder_path.hpp"
 #include "files/resolve.hpp"
 #include "files/tree.hpp"
+#include "files/workspace_files.hpp"
 
-#include <assent/permissions.hpp>
 #include <assent/result.hpp>
 
 #include <sys/stat.h>
@@ -32,46 +32,10 @@ namespace assent {
 
 /// No larger file is read, and none is written.
 inline constexpr std::size_t file_bytes_max = std::size_t{16} * 1024 * 1024;
-/// At most this many names of one folder are listed.
-inline constexpr std::size_t entries_max = 20'000;
-
-/// Which state of a file was read: another one means that it changed since.
-struct FileStamp {
-    dev_t device = 0;
-    ino_t inode = 0;
-    off_t size = 0;
-    std::int64_t modified_ns = 0;
-    std::int64_t changed_ns = 0;
-
-    bool operator==(const FileStamp&) const = default;
-};
-
-struct FileContent {
-    std::string bytes;
-    FileStamp stamp;
-};
-
-struct FolderEntry {
-    std::string name;
-    bool folder = false;  ///< Also for a link that leads to a folder inside.
-    bool link = false;
-
-    bool operator==(const FolderEntry&) const = default;
-};
-
-struct FolderList {
-    std::vector<FolderEntry> entries;  ///< Sorted by the bytes of their names.
-    bool complete = true;              ///< False: there are more than `entries_max`.
-};
-
 /// The bytes behind `fd`, if they are those of a regular file that is not too large.
 Result<std::string> read_regular_file(int fd, std::string_view path);
 
-/// Whether what is about to be used may be: the names by which it was just reached, links taken out, and
-/// what it is (a file if there is nothing yet). Asked after opening, so nobody can swap it in between.
-using Admit = std::function<std::optional<Failure>(std::span<const std::string> place, EntryKind kind)>;
-
-class ConfinedFolder final : public PathOracle {
+class ConfinedFolder final : public WorkspaceFiles {
 public:
     /// Failure kind `tool`: missing, not a folder, not accessible.
     static Result<std::shared_ptr<const ConfinedFolder>> open(const std::string& path,
@@ -80,24 +44,21 @@ public:
     /// Absolute and without links, as it was when opened.
     [[nodiscard]] const std::string& real_path() const noexcept { return real_path_; }
 
-    /// The bytes of a regular file.
-    [[nodiscard]] Result<FileContent> read(std::string_view path, const Admit& admit = {}) const;
-    [[nodiscard]] Result<FolderList> list(std::string_view path, const Admit& admit = {}) const;
+    [[nodiscard]] Result<FileContent> read(std::string_view path, const Admit& admit = {}) const override;
+    [[nodiscard]] Result<FolderList> list(std::string_view path, const Admit& admit = {}) const override;
     [[nodiscard]] Result<PathFacts> look(std::span<const std::string> parts, bool follow_last) const override;
 
-    /// Creates or replaces a regular file, at once and durably; missing folders are made. The mode and
-    /// owner of a replaced file are kept; a link at the end of the path is written through if its real
-    /// place is inside. With `expected`, only if the file is still in that state.
+    /// Durable. The mode and owner of a replaced file are kept; a link at the end of the path is written
+    /// through if its real place is inside.
     Result<void> write(std::string_view path, std::string_view bytes,
-                       const std::optional<FileStamp>& expected = std::nullopt, const Admit& admit = {}) const;
+                       const std::optional<FileStamp>& expected = std::nullopt, const Admit& admit = {}) const override;
 
     /// `walk_tree` of the folder at `path`, which itself may be behind links that stay inside.
-    Result<bool> walk(std::string_view path, const std::function<Walking(const TreeEntry&)>& visit,
-                      const Admit& admit = {}) const;
+    Result<bool> walk(std::string_view path, const Visit& visit, const Admit& admit = {}) const override;
 
-    /// Deletes a file, a link (not what it leads to) or a folder with all below it. Told to stop, it puts
-    /// back what is left.
-    Result<void> remove(std::string_view path, const std::stop_token& stop = {}, const Admit& admit = {}) const;
+    /// Told to stop, it puts back what is left.
+    Result<void> remove(std::string_view path, const std::stop_token& stop = {},
+                        const Admit& admit = {}) const override;
 
 private:
     ConfinedFolder(UniqueFd root, std::string real_path, PathWay way)

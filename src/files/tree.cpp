@@ -51,9 +51,15 @@ std::optional<Names> names_in(const UniqueFd& folder, std::size_t names_max) {
     return found;
 }
 
+Result<std::string> read_entry(int folder, const std::string& name) {
+    const UniqueFd fd(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!fd.open()) return path_failure(name, errno);
+    return read_regular_file(fd.get(), name);
+}
+
 class Walker {
 public:
-    explicit Walker(const std::function<Walking(const TreeEntry&)>& visit) : visit_(visit) {}
+    explicit Walker(const Visit& visit) : visit_(visit) {}
 
     bool walk(const UniqueFd& top) {
         enter(top);
@@ -76,7 +82,8 @@ private:
         if (fstatat(folder.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return;  // gone meanwhile
         parts_.push_back(name);
         const auto kind = kind_of(facts);
-        const auto answer = visit_({.parts = parts_, .kind = kind, .folder = folder.get()});
+        const auto answer = visit_(
+            {.parts = parts_, .kind = kind, .read = [&folder, &name] { return read_entry(folder.get(), name); }});
         stopped_ = answer == Walking::stop;
         if (answer == Walking::on && kind == EntryKind::folder) {
             const UniqueFd below(parts_.size() < depth_max ? openat(folder.get(), name.c_str(), folder_flags) : -1);
@@ -89,7 +96,7 @@ private:
         parts_.pop_back();
     }
 
-    const std::function<Walking(const TreeEntry&)>& visit_;
+    const Visit& visit_;
     std::vector<std::string> parts_;
     bool complete_ = true;
     bool stopped_ = false;
@@ -174,14 +181,7 @@ EntryKind kind_of(const struct stat& facts) noexcept {
     return S_ISLNK(facts.st_mode) ? EntryKind::link : EntryKind::other;
 }
 
-Result<std::string> TreeEntry::read() const {
-    const auto& name = parts.back();
-    const UniqueFd fd(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (!fd.open()) return path_failure(name, errno);
-    return read_regular_file(fd.get(), name);
-}
-
-bool walk_tree(const UniqueFd& top, const std::function<Walking(const TreeEntry&)>& visit) {
+bool walk_tree(const UniqueFd& top, const Visit& visit) {
     return Walker(visit).walk(top);
 }
 

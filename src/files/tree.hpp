@@ -3,14 +3,13 @@
 #pragma once
 
 #include "base/unique_fd.hpp"
+#include "files/workspace_files.hpp"
 
 #include <assent/result.hpp>
 
 #include <sys/stat.h>
 
 #include <cstddef>
-#include <functional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -20,29 +19,12 @@ namespace assent {
 /// Deeper folders are not entered.
 inline constexpr std::size_t depth_max = 128;
 
-enum class EntryKind { file, folder, link, other };
 [[nodiscard]] EntryKind kind_of(const struct stat& facts) noexcept;
-
-/// Something below the walked folder; lives until the visitor returns.
-struct TreeEntry {
-    std::span<const std::string> parts;  ///< Its names below the walked folder.
-    EntryKind kind = EntryKind::other;
-    int folder = -1;  ///< Where it is.
-
-    /// The bytes of a regular file. Failure kind `tool`.
-    [[nodiscard]] Result<std::string> read() const;
-};
-
-enum class Walking {
-    on,
-    past,  ///< Do not enter this folder.
-    stop,
-};
 
 /// Shows everything below `top` but unfinished writes, each folder before what is in it, sorted by the
 /// bytes of the names. False: not everything was seen, as a folder could not be opened, was too deep or
 /// too large.
-bool walk_tree(const UniqueFd& top, const std::function<Walking(const TreeEntry&)>& visit);
+bool walk_tree(const UniqueFd& top, const Visit& visit);
 
 /// Removes `name` in `parent` with all below it. A folder is renamed first, so that it goes at once; what
 /// cannot be removed is put back. Another file system that is mounted inside is not entered.

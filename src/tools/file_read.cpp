@@ -82,9 +82,9 @@ ToolResult read_file(const FileCall& given) {
     const auto offset = call.whole_number("offset", 0);
     const auto limit = call.whole_number("limit", read_limit_usual);
     if (call.problem()) return *call.problem();
-    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::read, .path = path});
+    PathKeeper keeper(given.rules, given.files, {.use = PathUse::read, .path = path});
     if (keeper.refusal()) return *keeper.refusal();
-    const auto content = given.folder.read(path, keeper.admit());
+    const auto content = given.files.read(path, keeper.admit());
     if (!content.ok()) {
         const auto& failure = content.failure();
         return error_result(failure.kind == FailureKind::not_found ? "File " + quoted_path(path) + " not found"
@@ -108,9 +108,9 @@ ToolResult list_folder(const FileCall& given) {
     CallArguments call(given.arguments, {"path"});
     const auto path = call.text("path", "/");
     if (call.problem()) return *call.problem();
-    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::search, .path = path});
+    PathKeeper keeper(given.rules, given.files, {.use = PathUse::search, .path = path});
     if (keeper.refusal()) return *keeper.refusal();
-    auto list = given.folder.list(path, keeper.admit());
+    auto list = given.files.list(path, keeper.admit());
     if (!list.ok()) {
         const auto& failure = list.failure();
         return error_result(failure.kind == FailureKind::not_found ? "Path " + quoted_path(path) + " not found"

@@ -13,6 +13,14 @@ public:
     FileTool(ToolSpec spec, Workspace workspace, Work work)
         : Tool(permitted(std::move(spec), workspace)), workspace_(std::move(workspace)), work_(work) {}
 
+    // What a start changes in the thread is stored with its outcome or not at all.
+    Receipt receipt(const std::string& /*attempt*/, const Arguments& arguments) override {
+        const auto* path = arguments.find(spec().paths.front().name);
+        const bool kept =
+            path != nullptr && path->kind == JsonNode::Kind::string && workspace_.keeps_in_thread(path->string);
+        return {.proof = kept ? Receipt::Proof::no_effect : Receipt::Proof::nothing};
+    }
+
 private:
     static ToolSpec permitted(ToolSpec spec, const Workspace& workspace) {
         spec.keeps_permissions = workspace.rules() != nullptr;
@@ -20,7 +28,8 @@ private:
     }
 
     ToolResult run(const ApprovedCall& call) override {
-        return work_({.folder = workspace_.folder(),
+        const auto files = workspace_.files(&call.files());
+        return work_({.files = *files,
                       .arguments = call.arguments(),
                       .stop = call.stop_token(),
                       .rules = {.rules = workspace_.rules(), .approved = call.approved_for(path_guard_name)}});

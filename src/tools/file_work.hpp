@@ -1,9 +1,9 @@
 // What the file tools do, apart from the right to do it.
 //
-// Thread-safety: as ConfinedFolder.
+// Thread-safety: as the files.
 #pragma once
 
-#include "files/confined_folder.hpp"
+#include "files/workspace_files.hpp"
 #include "tools/path_keeper.hpp"
 
 #include <assent/arguments.hpp>
@@ -33,7 +33,7 @@ inline constexpr std::int64_t search_ms_max = 10'000;
 
 /// One call of a file tool.
 struct FileCall {
-    const ConfinedFolder& folder;
+    const WorkspaceFiles& files;
     const Arguments& arguments;
     std::stop_token stop;
     const Clock& clock = system_clock();

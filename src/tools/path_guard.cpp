@@ -1,5 +1,5 @@
 #include "base/display.hpp"
-#include "files/confined_folder.hpp"
+#include "files/workspace_files.hpp"
 #include "policy/paths/path_rules.hpp"
 #include "tools/path_guard_name.hpp"
 
@@ -27,9 +27,10 @@ public:
     [[nodiscard]] Judgement judge(const GuardedCall& call) override {
         if (call.tool == nullptr || call.arguments == nullptr)
             return {.verdict = Verdict::deny, .reason = "the call cannot be judged"};
+        const auto files = workspace_.files(call.files);
         Judgement all{.verdict = Verdict::allow};
         for (const auto& argument : call.tool->spec().paths) {
-            auto one = judge_argument(argument, *call.arguments);
+            auto one = judge_argument(argument, *call.arguments, *files);
             if (one.verdict > all.verdict) all = std::move(one);
         }
         return all;
@@ -40,7 +41,8 @@ private:
         return {.verdict = Verdict::deny, .reason = "a path rule denies it", .told = std::move(told)};
     }
 
-    [[nodiscard]] Judgement judge_argument(const PathArgument& argument, const Arguments& arguments) const {
+    [[nodiscard]] Judgement judge_argument(const PathArgument& argument, const Arguments& arguments,
+                                           const PathOracle& files) const {
         PathRequest request{.use = argument.use};
         if (const auto* pattern = arguments.find(argument.pattern);
             pattern != nullptr && pattern->kind == JsonNode::Kind::string)
@@ -48,7 +50,7 @@ private:
         const auto* node = arguments.find(argument.name);
         if (node == nullptr || node->kind == JsonNode::Kind::null) {
             // Without a path a search is one of everything; other tools have nothing to use.
-            return argument.use == PathUse::search ? judge_path(request) : Judgement{.verdict = Verdict::allow};
+            return argument.use == PathUse::search ? judge_path(request, files) : Judgement{.verdict = Verdict::allow};
         }
         const bool list = node->kind == JsonNode::Kind::array;
         Judgement all{.verdict = Verdict::allow};
@@ -57,14 +59,14 @@ private:
                 return denial("Error: argument '" + capped(safe_to_show(argument.name).text, 100) +
                               "' must be a path or a list of paths");
             request.path = path.string;
-            auto one = judge_path(request);
+            auto one = judge_path(request, files);
             if (one.verdict > all.verdict) all = std::move(one);
         }
         return all;
     }
 
-    [[nodiscard]] Judgement judge_path(const PathRequest& request) const {
-        auto ruling = rules_.judge(request, workspace_.folder());
+    [[nodiscard]] Judgement judge_path(const PathRequest& request, const PathOracle& files) const {
+        auto ruling = rules_.judge(request, files);
         if (ruling.verdict == Verdict::deny) return denial(std::move(ruling.told));
         if (ruling.verdict == Verdict::allow) return {.verdict = Verdict::allow};
         return {.verdict = Verdict::ask, .reason = std::move(ruling.reason), .question = Question{}};

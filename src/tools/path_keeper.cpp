@@ -17,16 +17,16 @@ Failure unasked(std::string_view path) {
 
 }  // namespace
 
-PathKeeper::PathKeeper(Rules given, const ConfinedFolder& folder, PathRequest request)
-    : given_(given), folder_(folder), request_(request) {
+PathKeeper::PathKeeper(Rules given, const WorkspaceFiles& files, PathRequest request)
+    : given_(given), files_(files), request_(request) {
     if (given_.rules == nullptr) return;
-    const auto ruling = given_.rules->judge(request_, folder_);
+    const auto ruling = given_.rules->judge(request_, files_);
     if (ruling.verdict == Verdict::deny) {
         refusal_ = ToolResult{.text = ruling.told, .is_error = true};
     } else if (ruling.verdict == Verdict::ask && !given_.approved) {
         refusal_ = error_result(unasked(request_.path).message);
     } else {
-        now_.emplace(*given_.rules, folder_);
+        now_.emplace(*given_.rules, files_);
         // Good, as it was judged.
         written_ = *read_written_path(request_.path);
         test_point("path:judged");
@@ -72,7 +72,7 @@ bool PathKeeper::shows(std::span<const std::string> parts, bool link) const {
     if (denied(named) || (opened_ != written_ && denied(below(opened_)))) return false;
     if (!link) return true;
     // A link that leads out is shown: it says no more than its name.
-    const auto facts = folder_.look(named, true);
+    const auto facts = files_.look(named, true);
     return !facts.ok() || !denied(facts->place);
 }
 

@@ -4,7 +4,7 @@
 // judged again, and then each place once it is open.
 #pragma once
 
-#include "files/confined_folder.hpp"
+#include "files/workspace_files.hpp"
 #include "policy/paths/path_rules.hpp"
 
 #include <assent/tool.hpp>
@@ -23,7 +23,7 @@ public:
         const PathRules* rules = nullptr;  ///< None: everything goes.
         bool approved = false;             ///< A person approved what rules ask about.
     };
-    PathKeeper(Rules given, const ConfinedFolder& folder, PathRequest request);
+    PathKeeper(Rules given, const WorkspaceFiles& files, PathRequest request);
 
     /// The result for the model if the call may not go on.
     [[nodiscard]] const std::optional<ToolResult>& refusal() const noexcept { return refusal_; }
@@ -36,7 +36,7 @@ private:
     [[nodiscard]] std::optional<Failure> judge_opened(std::span<const std::string> place, EntryKind kind);
 
     Rules given_;
-    const ConfinedFolder& folder_;
+    const WorkspaceFiles& files_;
     PathRequest request_;
     std::optional<RulesNow> now_;
     std::vector<std::string> written_;

@@ -169,7 +169,7 @@ ToolResult find_files(const FileCall& given) {
     const auto text = call.text("pattern");
     const auto path = call.text("path", "/");
     if (call.problem()) return *call.problem();
-    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::search, .path = path, .pattern = text});
+    PathKeeper keeper(given.rules, given.files, {.use = PathUse::search, .path = path, .pattern = text});
     if (keeper.refusal()) return *keeper.refusal();
     const auto base = read_folder_path(path);
     if (!base.ok()) return error_result(base.failure().message);
@@ -178,7 +178,7 @@ ToolResult find_files(const FileCall& given) {
     const auto prefix = safe_to_show(prefix_of(path)).text;
     SearchLimit limit(given);
     std::string found;
-    const auto seen = given.folder.walk(
+    const auto seen = given.files.walk(
         path,
         [&](const TreeEntry& entry) {
             if (limit.reached()) return Walking::stop;
@@ -212,7 +212,7 @@ ToolResult search_files(const FileCall& given) {
     if (matches_max < 1) return error_result("argument 'max_count' must be 1 or more");
     wish.show = *show;
     wish.matches_max = static_cast<std::size_t>(matches_max);
-    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::search, .path = path, .pattern = glob});
+    PathKeeper keeper(given.rules, given.files, {.use = PathUse::search, .path = path, .pattern = glob});
     if (keeper.refusal()) return *keeper.refusal();
     const auto base = read_folder_path(path);
     if (!base.ok()) return error_result(base.failure().message);
@@ -222,7 +222,7 @@ ToolResult search_files(const FileCall& given) {
     Findings findings(wish, limit);
     const auto prefix = safe_to_show(prefix_of(path)).text;
     bool hidden = false;
-    const auto seen = given.folder.walk(
+    const auto seen = given.files.walk(
         path,
         [&](const TreeEntry& entry) {
             if (limit.reached()) return Walking::stop;
@@ -242,7 +242,7 @@ ToolResult search_files(const FileCall& given) {
     if (!seen.ok()) {
         // It may be a file.
         if (seen.failure().kind == FailureKind::not_found) return not_found(seen.failure(), path);
-        const auto file = given.folder.read(path, keeper.admit());
+        const auto file = given.files.read(path, keeper.admit());
         if (!file.ok()) return not_found(file.failure(), path);
         findings.look_in(file->bytes, safe_to_show(path).text);
     } else if (!*seen) {

@@ -11,7 +11,10 @@ namespace {
 
 class ShellTool final : public Tool {
 public:
-    explicit ShellTool(ShellOptions options) : Tool(shell_spec()), options_(std::move(options)) {}
+    explicit ShellTool(ShellOptions options) : Tool(shell_spec()), options_(std::move(options)) {
+        if (options_.workspace.path().empty())
+            throw ConfigError("a shell needs a folder to start in, and its workspace keeps its files in the thread");
+    }
 
     Receipt receipt(const std::string& attempt, const Arguments& arguments) override {
         return command_receipt(options_, attempt, arguments);

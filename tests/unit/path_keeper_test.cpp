@@ -1,6 +1,6 @@
 // File tools under path permissions: what was swapped after it was judged is judged again once it is open.
 #include "tools/path_keeper.hpp"
-#include "files/confined_folder.hpp"
+#include "files/workspace_files.hpp"
 #include "tools/file_work.hpp"
 
 #include "temp_folder.hpp"
@@ -35,13 +35,12 @@ protected:
         fs::create_directory_symlink("secrets", base / "link");
     }
     [[nodiscard]] FileCall with(const Arguments& arguments, bool approved = false) const {
-        return {.folder = workspace.folder(),
-                .arguments = arguments,
-                .rules = {.rules = workspace.rules(), .approved = approved}};
+        return {.files = *files, .arguments = arguments, .rules = {.rules = workspace.rules(), .approved = approved}};
     }
 
     TempFolder base;
     Workspace workspace;
+    std::shared_ptr<const WorkspaceFiles> files = workspace.files(nullptr);
 };
 
 Arguments arguments(const std::string& json) {
@@ -51,7 +50,7 @@ Arguments arguments(const std::string& json) {
 }
 
 TEST_F(Kept, ALinkThatIsSwappedAfterItWasJudgedOpensNothing) {
-    using Use = std::function<Failure(const ConfinedFolder&, const Admit&)>;
+    using Use = std::function<Failure(const WorkspaceFiles&, const Admit&)>;
     const auto failure = [](const auto& result) { return result.ok() ? Failure{} : result.failure(); };
     struct Row {
         const char* name;
@@ -90,10 +89,10 @@ TEST_F(Kept, ALinkThatIsSwappedAfterItWasJudgedOpensNothing) {
         for (const auto& row : rows) {
             fs::remove(base / "link");
             fs::create_directory_symlink("free", base / "link");
-            PathKeeper keeper({.rules = workspace.rules()}, workspace.folder(), {.use = row.use, .path = row.path});
+            PathKeeper keeper({.rules = workspace.rules()}, *files, {.use = row.use, .path = row.path});
             ASSERT_FALSE(keeper.refusal()) << row.name;
             swap_link();
-            const auto refused = row.open(workspace.folder(), keeper.admit());
+            const auto refused = row.open(*files, keeper.admit());
             EXPECT_THAT(refused.message, testing::HasSubstr(mode == PathMode::deny ? "permission denied for "
                                                                                    : "a person has to be asked about"))
                 << row.name;
@@ -108,11 +107,11 @@ TEST_F(Kept, ALinkThatIsSwappedAfterItWasJudgedOpensNothing) {
 
 TEST_F(Kept, ALinkThatIsMadeAtTheEndOfThePathIsNotWrittenThrough) {
     rule(PathMode::deny);
-    PathKeeper keeper({.rules = workspace.rules()}, workspace.folder(), {.use = PathUse::write, .path = "free/key"});
+    PathKeeper keeper({.rules = workspace.rules()}, *files, {.use = PathUse::write, .path = "free/key"});
     ASSERT_FALSE(keeper.refusal());
     fs::remove(base / "free/key");
     fs::create_symlink("../secrets/key", base / "free/key");
-    EXPECT_FALSE(workspace.folder().write("free/key", "evil", std::nullopt, keeper.admit()).ok());
+    EXPECT_FALSE(files->write("free/key", "evil", std::nullopt, keeper.admit()).ok());
     EXPECT_EQ(base.get("secrets/key"), "secret");
 }
 
@@ -120,11 +119,11 @@ TEST_F(Kept, AFileThatBecomesAFolderIsNotDeletedAsAFile) {
     workspace = workspace.with_permissions(
         {{.operations = {PathOperation::write}, .paths = {"/free/key"}, .mode = PathMode::allow},
          {.operations = {PathOperation::write}, .paths = {"/free/**"}, .mode = PathMode::deny}});
-    PathKeeper keeper({.rules = workspace.rules()}, workspace.folder(), {.use = PathUse::remove, .path = "free/key"});
+    PathKeeper keeper({.rules = workspace.rules()}, *files, {.use = PathUse::remove, .path = "free/key"});
     ASSERT_FALSE(keeper.refusal());
     fs::remove(base / "free/key");
     base.put("free/key/inner", "kept");
-    EXPECT_FALSE(workspace.folder().remove("free/key", {}, keeper.admit()).ok());
+    EXPECT_FALSE(files->remove("free/key", {}, keeper.admit()).ok());
     EXPECT_EQ(base.get("free/key/inner"), "kept");
 }
 

@@ -37,13 +37,13 @@ protected:
     Search() : workspace(*Workspace::open(base.path().string())) {}
 
     [[nodiscard]] ToolResult glob(const std::string& json) const {
-        return find_files({.folder = workspace.folder(), .arguments = arguments(json)});
+        return find_files({.files = *workspace.files(nullptr), .arguments = arguments(json)});
     }
     [[nodiscard]] ToolResult grep(const std::string& json) const {
-        return search_files({.folder = workspace.folder(), .arguments = arguments(json)});
+        return search_files({.files = *workspace.files(nullptr), .arguments = arguments(json)});
     }
     [[nodiscard]] ToolResult remove(const std::string& json, std::stop_token stop = {}) const {
-        return delete_file({.folder = workspace.folder(), .arguments = arguments(json), .stop = std::move(stop)});
+        return delete_file({.files = *workspace.files(nullptr), .arguments = arguments(json), .stop = std::move(stop)});
     }
 
     TempFolder base;
@@ -162,14 +162,14 @@ TEST_F(Search, EndsWithWhatItHas) {
     for (int i = 0; i < 20; ++i) base.put("f" + std::to_string(i), "one\n");
     const auto late = arguments(R"({"pattern":"*"})");
     HurryingClock clock;
-    auto result = find_files({.folder = workspace.folder(), .arguments = late, .clock = clock});
+    auto result = find_files({.files = *workspace.files(nullptr), .arguments = late, .clock = clock});
     EXPECT_THAT(result.text, StartsWith("/f0\n/f1\n"));
     EXPECT_THAT(result.text,
                 HasSubstr("[not all: the search took longer than 10 s; give a narrower path or pattern]\n"));
     EXPECT_THAT(result.text, testing::Not(HasSubstr("/f9\n")));
     std::stop_source stop;
     stop.request_stop();
-    result = search_files({.folder = workspace.folder(), .arguments = late, .stop = stop.get_token()});
+    result = search_files({.files = *workspace.files(nullptr), .arguments = late, .stop = stop.get_token()});
     EXPECT_EQ(result.text, "No matches found\n[not all: the search was told to stop]\n");
     EXPECT_TRUE(result.cancelled);
 }

@@ -35,16 +35,16 @@ protected:
     FileTools() : workspace(*Workspace::open(base.path().string())) {}
 
     [[nodiscard]] ToolResult read(const std::string& json) const {
-        return read_file({.folder = workspace.folder(), .arguments = arguments(json)});
+        return read_file({.files = *workspace.files(nullptr), .arguments = arguments(json)});
     }
     [[nodiscard]] ToolResult write(const std::string& json) const {
-        return write_file({.folder = workspace.folder(), .arguments = arguments(json)});
+        return write_file({.files = *workspace.files(nullptr), .arguments = arguments(json)});
     }
     [[nodiscard]] ToolResult edit(const std::string& json) const {
-        return edit_file({.folder = workspace.folder(), .arguments = arguments(json)});
+        return edit_file({.files = *workspace.files(nullptr), .arguments = arguments(json)});
     }
     [[nodiscard]] ToolResult ls(const std::string& json) const {
-        return list_folder({.folder = workspace.folder(), .arguments = arguments(json)});
+        return list_folder({.files = *workspace.files(nullptr), .arguments = arguments(json)});
     }
 
     TempFolder base;
