@@ -116,6 +116,8 @@ public:
     [[nodiscard]] std::string_view idempotency_key() const noexcept;
     /// Whether a person approved the call where the guard of this name asked.
     [[nodiscard]] bool approved_for(std::string_view guard) const noexcept;
+    /// The details of the question that this person answered; empty: none.
+    [[nodiscard]] std::string_view approved_details(std::string_view guard) const noexcept;
     /// The files of the thread; valid for the length of this start.
     [[nodiscard]] ThreadFiles& files() const noexcept;
     /// Stops when the run is cancelled or the thread aborted; end soon after.

@@ -308,7 +308,12 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     state->arguments = *Arguments::parse(call.arguments, options.json_limits);
     state->sha256 = hex(sha256(call.arguments));
     state->idempotency_key = assent::idempotency_key(session.id(), call.ref);
-    state->approved_for = call.satisfied;
+    for (const auto& guard : call.satisfied) {
+        const auto asked = std::find_if(call.approvals.rbegin(), call.approvals.rend(),
+                                        [&](const Ask& ask) { return ask.asked.guard == guard && ask.answer; });
+        state->approved.push_back(
+            {guard, asked == call.approvals.rend() ? std::string() : asked->asked.question.details});
+    }
     state->files = std::make_shared<FilesOfCall>(files, attempt);
     state->stop = stop;
     state->start_by = clock.monotonic() + options.start_within_ms;

@@ -45,7 +45,11 @@ std::string_view ApprovedCall::idempotency_key() const noexcept {
     return state_->idempotency_key;
 }
 bool ApprovedCall::approved_for(std::string_view guard) const noexcept {
-    return std::find(state_->approved_for.begin(), state_->approved_for.end(), guard) != state_->approved_for.end();
+    return std::ranges::find(state_->approved, guard, &Permit::State::Approved::guard) != state_->approved.end();
+}
+std::string_view ApprovedCall::approved_details(std::string_view guard) const noexcept {
+    const auto found = std::ranges::find(state_->approved, guard, &Permit::State::Approved::guard);
+    return found == state_->approved.end() ? std::string_view() : std::string_view(found->details);
 }
 ThreadFiles& ApprovedCall::files() const noexcept {
     return *state_->files;

@@ -17,7 +17,11 @@ struct Permit::State {
     Arguments arguments;
     std::string sha256;  ///< Of the arguments that were claimed.
     std::string idempotency_key;
-    std::vector<std::string> approved_for;  ///< Guards whose question a person answered.
+    struct Approved {
+        std::string guard;
+        std::string details;  ///< Of its question.
+    };
+    std::vector<Approved> approved;  ///< What people were asked and approved.
     std::shared_ptr<ThreadFiles> files;
     std::stop_token stop;
     std::int64_t start_by = 0;  ///< On the monotonic clock.

@@ -1,6 +1,6 @@
 // The file tools as tools: their work with the arguments that were approved, nothing else.
+#include "tools/asked_places.hpp"
 #include "tools/file_work.hpp"
-#include "tools/path_guard_name.hpp"
 
 #include <assent/tools.hpp>
 
@@ -32,7 +32,9 @@ private:
         return work_({.files = *files,
                       .arguments = call.arguments(),
                       .stop = call.stop_token(),
-                      .rules = {.rules = workspace_.rules(), .approved = call.approved_for(path_guard_name)}});
+                      .rules = {.rules = workspace_.rules(),
+                                .approved = call.approved_for(path_guard_name),
+                                .approved_places = read_places(call.approved_details(path_guard_name))}});
     }
 
     Workspace workspace_;

@@ -1,7 +1,7 @@
 #include "base/display.hpp"
 #include "files/workspace_files.hpp"
 #include "policy/paths/path_rules.hpp"
-#include "tools/path_guard_name.hpp"
+#include "tools/asked_places.hpp"
 
 #include <assent/guard.hpp>
 #include <assent/tools.hpp>
@@ -29,10 +29,13 @@ public:
             return {.verdict = Verdict::deny, .reason = "the call cannot be judged"};
         const auto files = workspace_.files(call.files);
         Judgement all{.verdict = Verdict::allow};
+        std::vector<std::string> places;
         for (const auto& argument : call.tool->spec().paths) {
-            auto one = judge_argument(argument, *call.arguments, *files);
+            auto one = judge_argument(argument, *call.arguments, *files, places);
             if (one.verdict > all.verdict) all = std::move(one);
         }
+        // An approval is for these: the tool compares them with what it has opened.
+        if (all.question) all.question->details = places_json(places);
         return all;
     }
 
@@ -42,7 +45,7 @@ private:
     }
 
     [[nodiscard]] Judgement judge_argument(const PathArgument& argument, const Arguments& arguments,
-                                           const PathOracle& files) const {
+                                           const PathOracle& files, std::vector<std::string>& places) const {
         PathRequest request{.use = argument.use};
         if (const auto* pattern = arguments.find(argument.pattern);
             pattern != nullptr && pattern->kind == JsonNode::Kind::string)
@@ -50,7 +53,8 @@ private:
         const auto* node = arguments.find(argument.name);
         if (node == nullptr || node->kind == JsonNode::Kind::null) {
             // Without a path a search is one of everything; other tools have nothing to use.
-            return argument.use == PathUse::search ? judge_path(request, files) : Judgement{.verdict = Verdict::allow};
+            return argument.use == PathUse::search ? judge_path(request, files, places)
+                                                   : Judgement{.verdict = Verdict::allow};
         }
         const bool list = node->kind == JsonNode::Kind::array;
         Judgement all{.verdict = Verdict::allow};
@@ -59,16 +63,18 @@ private:
                 return denial("Error: argument '" + capped(safe_to_show(argument.name).text, 100) +
                               "' must be a path or a list of paths");
             request.path = path.string;
-            auto one = judge_path(request, files);
+            auto one = judge_path(request, files, places);
             if (one.verdict > all.verdict) all = std::move(one);
         }
         return all;
     }
 
-    [[nodiscard]] Judgement judge_path(const PathRequest& request, const PathOracle& files) const {
+    [[nodiscard]] Judgement judge_path(const PathRequest& request, const PathOracle& files,
+                                       std::vector<std::string>& places) const {
         auto ruling = rules_.judge(request, files);
         if (ruling.verdict == Verdict::deny) return denial(std::move(ruling.told));
         if (ruling.verdict == Verdict::allow) return {.verdict = Verdict::allow};
+        places.push_back(std::move(ruling.place));
         return {.verdict = Verdict::ask, .reason = std::move(ruling.reason), .question = Question{}};
     }
 

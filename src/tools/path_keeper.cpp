@@ -18,7 +18,7 @@ Failure unasked(std::string_view path) {
 }  // namespace
 
 PathKeeper::PathKeeper(Rules given, const WorkspaceFiles& files, PathRequest request)
-    : given_(given), files_(files), request_(request) {
+    : given_(std::move(given)), files_(files), request_(request) {
     if (given_.rules == nullptr) return;
     const auto ruling = given_.rules->judge(request_, files_);
     if (ruling.verdict == Verdict::deny) {
@@ -55,8 +55,15 @@ std::optional<Failure> PathKeeper::judge_opened(std::span<const std::string> pla
         asks =
             match.mode == PathMode::interrupt || (request_.use == PathUse::search && now_->asks_near(operation, place));
     }
-    if (asks && !given_.approved) return unasked(request_.path);
+    if (asks && !approved_at(place)) return unasked(request_.path);
     return std::nullopt;
+}
+
+// The person saw the path as it is written, and where it led then.
+bool PathKeeper::approved_at(std::span<const std::string> place) const {
+    if (!given_.approved) return false;
+    return std::ranges::equal(place, written_) ||
+           std::ranges::find(given_.approved_places, path_text(place)) != given_.approved_places.end();
 }
 
 bool PathKeeper::shows(std::span<const std::string> parts, bool link) const {

@@ -22,6 +22,8 @@ public:
     struct Rules {
         const PathRules* rules = nullptr;  ///< None: everything goes.
         bool approved = false;             ///< A person approved what rules ask about.
+        /// Where the path really led when the person was asked.
+        std::vector<std::string> approved_places = {};
     };
     PathKeeper(Rules given, const WorkspaceFiles& files, PathRequest request);
 
@@ -33,6 +35,7 @@ public:
     [[nodiscard]] bool shows(std::span<const std::string> parts, bool link) const;
 
 private:
+    [[nodiscard]] bool approved_at(std::span<const std::string> place) const;
     [[nodiscard]] std::optional<Failure> judge_opened(std::span<const std::string> place, EntryKind kind);
 
     Rules given_;

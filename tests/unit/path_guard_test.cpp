@@ -62,6 +62,47 @@ TEST_F(Permitted, WhatARuleAsksAboutRunsOnceApproved) {
     EXPECT_EQ(base.get("work/a"), "x");
 }
 
+TEST_F(Permitted, AnApprovalIsForThePlaceThatWasShown) {
+    for (const bool swapped : {false, true}) {
+        std::filesystem::create_directories(base / "work/a");
+        std::filesystem::create_directories(base / "work/b");
+        std::filesystem::create_directory_symlink("work/a", base / "link");
+        auto run = prompt("write_file", R"({"file_path":"link/f","content":"x"})");
+        ASSERT_EQ(run.interrupts.size(), 1U);
+        EXPECT_EQ(run.interrupts[0].reason, "a path rule asks before write on /link/f, which is really /work/a/f");
+        EXPECT_EQ(run.interrupts[0].question.details, R"({"places":["/work/a/f"]})");
+        std::filesystem::remove(base / "link");
+        std::filesystem::create_directory_symlink(swapped ? "work/b" : "work/a", base / "link");
+        run = agent->resume({{run.interrupts[0].id, approve()}});
+        EXPECT_EQ(run.calls[0].text, swapped
+                                         ? "Error: a person has to be asked about 'link/f' and was not; nothing was "
+                                           "done, call the tool again"
+                                         : "Updated file link/f");
+        EXPECT_EQ(base.get("work/a/f"), "x");
+        EXPECT_FALSE(std::filesystem::exists(base / "work/b/f"));
+        std::filesystem::remove(base / "link");
+    }
+}
+
+TEST_F(Permitted, AnEditIsForThePlaceThatItNames) {
+    std::filesystem::create_directories(base / "work/a");
+    std::filesystem::create_directory_symlink("work/a", base / "link");
+    struct Row {
+        const char* path;
+        bool written;
+    };
+    for (const auto& row : {Row{"/work/new", true}, Row{"link/new", false}}) {
+        auto run = prompt("write_file", R"({"file_path":"/work/first","content":"x"})");
+        ASSERT_EQ(run.interrupts.size(), 1U);
+        run = agent->resume(
+            {{run.interrupts[0].id, edit(R"({"file_path":")" + std::string(row.path) + R"(","content":"x"})")}});
+        ASSERT_EQ(run.status, RunStatus::done);
+        EXPECT_EQ(!run.calls[0].is_error, row.written) << run.calls[0].text;
+    }
+    EXPECT_EQ(base.get("work/new"), "x");
+    EXPECT_FALSE(std::filesystem::exists(base / "work/a/new"));
+}
+
 TEST_F(Permitted, AnEditThatLeadsToADeniedPathIsDenied) {
     auto run = prompt("write_file", R"({"file_path":"/work/a","content":"x"})");
     ASSERT_EQ(run.interrupts.size(), 1U);

@@ -86,6 +86,12 @@ Result<std::vector<std::string>> read_written_path(std::string_view text) {
     return names_between(text, "/");
 }
 
+std::string path_text(std::span<const std::string> names) {
+    std::string text;
+    for (const auto& name : names) text += "/" + name;
+    return text.empty() ? "/" : text;
+}
+
 std::string denied_text(PathUse use, std::string_view path, const std::vector<std::string>& patterns) {
     std::string text = "permission denied for ";
     text += operation_of(use) == PathOperation::read ? "read on " : "write on ";
@@ -174,15 +180,11 @@ PathRuling PathRules::judge(const PathRequest& request, const PathOracle& oracle
         return {.verdict = verdict, .told = "Error: " + denied_text(request.use, request.path, patterns)};
     if (verdict == Verdict::allow) return {};
     std::string reason =
-        operation == PathOperation::read ? "a path rule asks before read on /" : "a path rule asks before write on /";
-    const auto joined = [](const std::vector<std::string>& names) {
-        std::string text;
-        for (const auto& name : names) text += (text.empty() ? "" : "/") + name;
-        return shown(text);
-    };
-    reason += joined(*written);
-    if (facts->place != *written) reason += ", which is really /" + joined(facts->place);
-    return {.verdict = verdict, .reason = std::move(reason)};
+        operation == PathOperation::read ? "a path rule asks before read on " : "a path rule asks before write on ";
+    reason += shown(path_text(*written));
+    auto place = path_text(facts->place);
+    if (facts->place != *written) reason += ", which is really " + shown(place);
+    return {.verdict = verdict, .reason = std::move(reason), .place = std::move(place)};
 }
 
 RulesNow::RulesNow(const PathRules& rules, const PathOracle& oracle) {

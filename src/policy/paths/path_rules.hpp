@@ -29,6 +29,7 @@ struct PathRuling {
     Verdict verdict = Verdict::allow;
     std::string told;    ///< On a denial: what the model reads.
     std::string reason;  ///< On a question: for people, one line.
+    std::string place;   ///< On a question: where the path really leads, from the workspace.
 };
 
 class RulesNow;
@@ -85,6 +86,9 @@ private:
     };
     std::vector<Rule> rules_;
 };
+
+/// The names as a path from the workspace.
+[[nodiscard]] std::string path_text(std::span<const std::string> names);
 
 /// What the model reads when it may not do something.
 [[nodiscard]] std::string denied_text(PathUse use, std::string_view path,
