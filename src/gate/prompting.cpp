@@ -126,18 +126,4 @@ Result<PromptTaken> Gate::Impl::queue(const UserMessage& message) {
     return taken.failure();
 }
 
-Result<void> Gate::begin(const std::string& text, const std::string& by) {
-    auto known = load();
-    if (!known) return known.failure();
-    if (*known) return resume();
-    const std::lock_guard lock(impl_->mutex);
-    return impl_->append([&](const ThreadState& state) {
-        auto change = impl_->take_over(state);
-        if (state.seq > 0) return change;
-        change.create = true;
-        change.events.emplace_back(UserMessage{.text = repaired_utf8(text), .by = by});
-        return change;
-    });
-}
-
 }  // namespace assent
