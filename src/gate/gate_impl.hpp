@@ -135,7 +135,7 @@ public:
         return {.system_prompt = options.system_prompt,
                 .tools = options.tools,
                 .messages = [this, proposed]() -> Result<std::vector<Message>> {
-                    if (auto whole = session.read_messages(); !whole) return whole.failure();
+                    if (auto whole = session.read_whole(); !whole) return whole.failure();
                     auto messages = session.state().messages;
                     if (proposed != nullptr) messages.push_back(*proposed);
                     return messages;

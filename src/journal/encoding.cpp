@@ -123,21 +123,15 @@ private:
     json::monotonic_resource resource_{buffer_.data(), buffer_.size()};
 };
 
-void add_missing(const ThreadState&, json::object& fields) {
-    fields.emplace("files_cut", false);
-}
-void add_missing(const Approval&, json::object&) {}
-
 template <class T>
 Result<T> read_versioned(const std::string& bytes, int version, std::string_view what) {
     boost::system::error_code error;
     ParseMemory memory;
-    auto parsed = json::parse(bytes, error, memory.storage());
+    const auto parsed = json::parse(bytes, error, memory.storage());
     if (error || !parsed.is_object()) return damaged(what);
     const auto* found = parsed.as_object().if_contains("v");
-    auto* value = parsed.as_object().if_contains("d");
-    if (found == nullptr || value == nullptr || *found != version || !value->is_object()) return damaged(what);
-    add_missing(T{}, value->as_object());
+    const auto* value = parsed.as_object().if_contains("d");
+    if (found == nullptr || value == nullptr || *found != version) return damaged(what);
     auto read = json::try_value_to<T>(*value);
     if (!read) return damaged(what);
     return std::move(*read);
@@ -159,11 +153,11 @@ std::string versioned(int version) {
 }
 
 template <class T>
-std::string write_versioned(const T& value, int version, std::string_view member_left_out = {}) {
+std::string write_versioned(const T& value, int version) {
     auto out = versioned(version);
-    out += R"(,"d":{)";
-    write_members(out, value, true, member_left_out);
-    out += "}}";
+    out += R"(,"d":)";
+    write_json(out, value);
+    out += '}';
     return readable(std::move(out));
 }
 
@@ -263,10 +257,14 @@ Digest chain(std::span<const std::uint8_t> previous, std::string_view header) {
 
 std::string encode_state(const ThreadState& state) {
     // Files are never written, only that there are some.
-    const bool cut = state.files_cut || !state.files.empty();
-    auto out = write_versioned(state, snapshot_version, "files_cut");
-    if (cut) out.insert(out.size() - 2, R"(,"files_cut":true)");
-    return out;
+    constexpr std::string_view files_cut = "files_cut";
+    auto out = versioned(snapshot_version);
+    out += R"(,"d":{)";
+    write_members(out, state, true, [&](auto member) { return member.name == files_cut; });
+    out += R"(,"files_cut":)";
+    write_json(out, state.files_cut || !state.files.empty());
+    out += "}}";
+    return readable(std::move(out));
 }
 
 Result<ThreadState> decode_state(const std::string& bytes) {
