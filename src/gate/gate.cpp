@@ -227,7 +227,7 @@ Result<void> Gate::judge() {
                 change.events.emplace_back(Refused{.call = call.ref, .text = error});
                 change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
             } else {
-                impl_->add_ruling(call, change.events, change);
+                impl_->add_ruling(impl_->with_standing_answers(call), change.events, change);
             }
             // One call an append: what it closes belongs to it alone.
             change.lease = impl_->lease_after(state, change.events);
@@ -250,18 +250,24 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     return Permit(std::move(state));
 }
 
+// The call with those answers alone that still count: not gone stale, and given to the guards as they are now.
+Call Gate::Impl::with_standing_answers(const Call& call) const {
+    const auto voided = void_approvals(session.id(), call, session.now());
+    Call standing = call;
+    std::erase_if(standing.satisfied, [&](const auto& guard) {
+        const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
+        return is_void || judge.has_changed(call, guard);
+    });
+    return standing;
+}
+
 // Claims what is ready in `state`; what was approved but cannot be used any more is judged again instead.
 void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const {
     for (const auto& call : state.calls) {
         if (call.stage != CallStage::ready) continue;
         const auto voided = void_approvals(session.id(), call, session.now());
         if (!voided.empty() || judge.outdated(call)) {
-            Call again = call;
-            std::erase_if(again.satisfied, [&](const auto& guard) {
-                const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
-                return is_void || judge.has_changed(call, guard);
-            });
-            add_ruling(again, change.events, change);
+            add_ruling(with_standing_answers(call), change.events, change);
             continue;
         }
         starts.push_back(

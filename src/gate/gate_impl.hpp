@@ -139,6 +139,7 @@ public:
     }
     Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
                              std::vector<AnswerResult>& told);
+    journal::Call with_standing_answers(const journal::Call& call) const;
     void add_claims(const journal::ThreadState& state, Change& change, std::vector<journal::Start>& starts) const;
     bool still_open(const journal::ThreadState& state, std::int64_t number) const {
         const auto* ask = state.find_ask(number);

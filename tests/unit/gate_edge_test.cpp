@@ -107,6 +107,30 @@ TEST_P(GateEdge, AQuestionAboutOldArgumentsCannotBeApprovedForEditedOnes) {
     EXPECT_EQ(claimed(*gate).size(), 1U);
 }
 
+TEST_P(GateEdge, AnEditStandsForTheGuardAsItWasAndNotForEver) {
+    struct Row {
+        const char* version;
+        std::int64_t later_ms;
+        bool runs;
+    };
+    const std::int64_t use_by_ms = 24LL * 60 * 60 * 1000;
+    for (const auto& row : {Row{"1", use_by_ms, true}, Row{"2", 0, false}, Row{"1", use_by_ms + 1, false}}) {
+        guard_->version_ = "1";
+        guard_->verdicts["pay"] = Verdict::ask;
+        auto options = this->options();
+        options.thread_id = row.version + std::to_string(row.later_ms);
+        Gate gate(options);
+        const auto id = ask(gate);
+        EXPECT_EQ(approvals().answer(id, edit(R"({"n":2})"), alice_)->status, AnswerStatus::decided);
+        guard_->version_ = row.version;
+        clock_.pass(row.later_ms);
+        ASSERT_TRUE(gate.resume().ok());
+        ASSERT_TRUE(gate.judge().ok());
+        EXPECT_EQ(gate.next() == GateStep::start, row.runs) << options.thread_id;
+        EXPECT_EQ(gate.open().size(), row.runs ? 0U : 1U) << options.thread_id;
+    }
+}
+
 TEST_P(GateEdge, ALateApprovalOfAGuardThatAllowsByNowIsNoLongerNeeded) {
     guard_->verdicts["pay"] = Verdict::ask;
     auto gate = this->gate();
