@@ -144,6 +144,115 @@ TEST_P(GateEdge, ALateApprovalOfAGuardThatAllowsByNowIsNoLongerNeeded) {
     EXPECT_EQ(claimed(*gate).size(), 1U);
 }
 
+TEST_P(GateEdge, ALateOutcomeOfAnOlderStartLeavesTheQuestionAboutTheNewerOneOpen) {
+    pay_ = std::make_shared<FakeTool>(ToolSpec{.name = "pay", .idempotent = true}, [](const ApprovedCall&) {
+        return ToolResult{.text = "no answer came", .unknown = true};
+    });
+    auto stalled = gate();
+    ASSERT_TRUE(stalled->prompt("pay it", "user").ok());
+    ASSERT_TRUE(stalled->propose(pay()).ok());
+    const auto late = pay_->start(std::move(claimed(*stalled)[0]));
+    ASSERT_TRUE(stalled->give_back().ok());
+    auto next = gate();
+    ASSERT_TRUE(next->resume().ok());
+    ASSERT_TRUE(next->finish(pay_->start(std::move(claimed(*next).at(0)))).ok());
+    ASSERT_EQ(next->open().size(), 1U);
+
+    ASSERT_TRUE(stalled->finish(late).ok());
+    const auto open = approvals().pending();
+    ASSERT_EQ(open->size(), 1U) << "the newer start is still in doubt";
+    EXPECT_EQ(approvals().resolve(open->front().id, Resolution::done, "paid", alice_)->status, AnswerStatus::decided);
+    ASSERT_TRUE(next->refresh().ok());
+    EXPECT_EQ(next->next(), GateStep::call_model);
+}
+
+TEST_P(GateEdge, ALateOutcomeThatCannotSayDoesNotEndTheDoubt) {
+    pay_ = std::make_shared<FakeTool>(ToolSpec{.name = "pay"}, [](const ApprovedCall&) {
+        return ToolResult{.text = "no answer came", .unknown = true};
+    });
+    auto stalled = gate();
+    ASSERT_TRUE(stalled->prompt("pay it", "user").ok());
+    ASSERT_TRUE(stalled->propose(pay()).ok());
+    const auto late = pay_->start(std::move(claimed(*stalled)[0]));
+    ASSERT_TRUE(stalled->give_back().ok());
+    auto next = gate();
+    ASSERT_TRUE(next->resume().ok());
+    const auto id = approvals().pending()->at(0).id;
+    EXPECT_EQ(approvals().resolve(id, Resolution::retry, "", alice_)->status, AnswerStatus::refused)
+        << "its process lives and may still run it";
+
+    ASSERT_TRUE(stalled->finish(late).ok());
+    ASSERT_TRUE(next->refresh().ok());
+    EXPECT_EQ(next->next(), GateStep::wait);
+    EXPECT_EQ(approvals().resolve(id, Resolution::retry, "", alice_)->status, AnswerStatus::decided)
+        << "it has come back";
+    ASSERT_TRUE(next->resume().ok());
+    EXPECT_EQ(claimed(*next).size(), 1U);
+}
+
+TEST_P(GateEdge, ALateOutcomeOfACallThatAPersonEndedIsOnRecordToo) {
+    for (const bool aborted : {false, true}) {
+        auto options = this->options();
+        options.thread_id = aborted ? "aborted" : "resolved";
+        Gate stalled(options);
+        ASSERT_TRUE(stalled.prompt("pay it", "user").ok());
+        ASSERT_TRUE(stalled.propose(pay()).ok());
+        const auto late = pay_->start(std::move(claimed(stalled)[0]));
+        ASSERT_TRUE(stalled.give_back().ok());
+        Gate next(options);
+        ASSERT_TRUE(next.resume().ok());
+        if (aborted) {
+            EXPECT_TRUE(approvals().abort(options.thread_id, "", "alice")->aborted);
+        } else {
+            const auto id = approvals().pending(options.thread_id)->at(0).id;
+            EXPECT_EQ(approvals().resolve(id, Resolution::fail, "gone", alice_)->status, AnswerStatus::decided);
+        }
+        ASSERT_TRUE(stalled.finish(late).ok());
+        const auto last = approvals().history(options.thread_id)->back();
+        EXPECT_EQ(last.event, "late_finished");
+        EXPECT_NE(last.fields.find("ok pay"), std::string::npos);
+        ASSERT_TRUE(next.refresh().ok());
+        EXPECT_EQ(next.calls()[0].outcome, aborted ? OutcomeKind::unknown : OutcomeKind::failed)
+            << "it changes nothing";
+    }
+}
+
+TEST_P(GateEdge, ALateOutcomeIsOnRecordAlsoWhenTheConversationHasGoneOn) {
+    auto stalled = gate();
+    ASSERT_TRUE(stalled->prompt("pay it", "user").ok());
+    ASSERT_TRUE(stalled->propose(pay()).ok());
+    const auto late = pay_->start(std::move(claimed(*stalled)[0]));
+    ASSERT_TRUE(stalled->give_back().ok());
+    auto next = gate();
+    ASSERT_TRUE(next->resume().ok());
+    const auto id = approvals().pending()->at(0).id;
+    EXPECT_EQ(approvals().resolve(id, Resolution::done, "paid", alice_)->status, AnswerStatus::decided);
+    ASSERT_TRUE(next->refresh().ok());
+    ASSERT_TRUE(next->propose(pay()).ok());
+
+    // By whom it is told does not matter, nor how often.
+    ASSERT_TRUE(stalled->finish(late).ok());
+    ASSERT_TRUE(stalled->finish(late).ok());
+    ASSERT_TRUE(gate()->finish(late).ok());
+    int recorded = 0;
+    for (const auto& entry : *approvals().history("t")) {
+        if (entry.event != "late_finished") continue;
+        ++recorded;
+        EXPECT_NE(entry.fields.find("ok pay+"), std::string::npos) << "after the hooks";
+    }
+    EXPECT_EQ(recorded, 1);
+    EXPECT_TRUE(gate()->finish({.attempt = "nobody's", .started = true}).ok());
+}
+
+TEST_P(GateEdge, AnOutcomeIsTakenByAGateThatHasNotReadItsThread) {
+    auto first = gate();
+    ASSERT_TRUE(first->prompt("pay it", "user").ok());
+    ASSERT_TRUE(first->propose(pay()).ok());
+    const auto outcome = pay_->start(std::move(claimed(*first)[0]));
+    ASSERT_TRUE(gate()->finish(outcome).ok());
+    EXPECT_EQ(approvals().history("t")->back().event, "finished");
+}
+
 TEST_P(GateEdge, HooksRunOnceHoweverOftenStoringTheOutcomeFails) {
     auto gate = this->gate();
     ASSERT_TRUE(gate->prompt("pay it", "user").ok());
