@@ -1,5 +1,6 @@
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
+#include "base/mutation.hpp"
 #include "base/time_text.hpp"
 #include "gate/answering.hpp"
 #include "gate/binding.hpp"
@@ -187,7 +188,7 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
                       .decision = decision.kind,
                       .tool = decision.tool.empty() ? approval.tool : decision.tool,
                       .message = repaired_utf8(decision.message),
-                      .by = repaired_utf8(reviewer.name),
+                      .by = mutated(Rule::on_record) ? std::string() : repaired_utf8(reviewer.name),
                       .signed_in = reviewer.signed_in,
                       .shown = approval.digest};
     if (decision.kind == DecisionKind::edit) {
@@ -242,7 +243,8 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
     if (approval.state != ApprovalState::open) return told(checkpointer_, approval, answered, false);
 
     ThreadSession session(checkpointer_, approval.thread, clock_, random_);
-    Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false, .closes = {approval.number}};
+    Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false};
+    if (!mutated(Rule::first_answer)) change.closes = {approval.number};
     // Whatever is not an approval makes the other guards' questions about this call moot.
     if (decision.kind != DecisionKind::approve) change.closes_calls.emplace_back(approval.turn, approval.position);
     auto appended = session.append(std::move(change));

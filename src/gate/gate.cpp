@@ -1,5 +1,6 @@
 #include <assent/gate.hpp>
 
+#include "base/mutation.hpp"
 #include "base/sha256.hpp"
 #include "gate/answering.hpp"
 #include "gate/binding.hpp"
@@ -223,7 +224,8 @@ Result<void> Gate::judge() {
     return impl_->append([&](const ThreadState& state) {
         Change change;
         for (const auto& call : state.calls) {
-            if (call.stage != CallStage::edited) continue;
+            const bool again = mutated(Rule::no_replay) && call.stage == CallStage::asked;
+            if (call.stage != CallStage::edited && !again) continue;
             if (const auto error = impl_->judge.check_edited(call); !error.empty()) {
                 change.events.emplace_back(Refused{.call = call.ref, .text = error});
                 change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
@@ -267,7 +269,7 @@ void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vecto
     for (const auto& call : state.calls) {
         if (call.stage != CallStage::ready) continue;
         const auto voided = void_approvals(session.id(), call, session.now());
-        if (!voided.empty() || judge.outdated(call)) {
+        if ((!voided.empty() || judge.outdated(call)) && !mutated(Rule::exact_call)) {
             add_ruling(with_standing_answers(call), change.events, change);
             continue;
         }

@@ -2,6 +2,7 @@
 
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
+#include "base/mutation.hpp"
 #include "base/sha256.hpp"
 #include "gate/binding.hpp"
 
@@ -67,7 +68,8 @@ Judgement judge_safely(Guard& guard, const std::string& name, const GuardedCall&
     } catch (const abi::__forced_unwind&) {
         throw;
     } catch (const std::exception& error) {
-        return {.verdict = Verdict::deny, .reason = "the guard " + name + " failed: " + safe_error(error.what())};
+        return {.verdict = mutated(Rule::closed_in_doubt) ? Verdict::allow : Verdict::deny,
+                .reason = "the guard " + name + " failed: " + safe_error(error.what())};
     } catch (...) {
         return {.verdict = Verdict::deny, .reason = "the guard " + name + " failed"};
     }
@@ -191,7 +193,8 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         const bool answered = std::find(call.satisfied.begin(), call.satisfied.end(), name) != call.satisfied.end();
         if (judgement.verdict == Verdict::ask && answered) continue;
         if (judgement.verdict == Verdict::deny && ruling.judged.verdict != Verdict::deny) denial = judgement.reason;
-        ruling.judged.verdict = std::max(ruling.judged.verdict, judgement.verdict);
+        ruling.judged.verdict =
+            mutated(Rule::strictest_wins) ? judgement.verdict : std::max(ruling.judged.verdict, judgement.verdict);
         if (judgement.verdict != Verdict::ask) continue;
         ++ask_no;
         journal::Asked asked{.call = call.ref,
