@@ -5,6 +5,7 @@
 #   CASES   folder of cases for `make conformance`
 #   CTEST   more options of ctest for `make test`, `asan` and `tsan`, such as "-R gate" or "-LE crash"
 #   PREFIX  where `make install` installs
+#   SEEDS   how many sequences `make sim` runs (1000000), from seed FIRST (1; `new`: drawn)
 #   MINUTES how long `make fuzz` runs each target
 #   TARGET  the targets that `make fuzz` runs (all)
 
@@ -13,12 +14,14 @@ PREFIX ?= /usr/local
 CASES ?= tests/cases
 ARGS ?=
 CTEST ?=
+SEEDS ?= 1000000
+FIRST ?= 1
 MINUTES ?= 1
 TARGET ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz conformance install format clean
+.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz sim conformance install format clean
 
 # Progress on a terminal, silence elsewhere.
 ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
@@ -51,6 +54,7 @@ help:
 	@echo "make tsan         all tests under the thread sanitizer"
 	@echo "make bare         build and test in the smallest Debian 12 system, made for it (root)"
 	@echo "make fuzz         any bytes to every parser (MINUTES=N each, TARGET=…)"
+	@echo "make sim          the engine on played time, store and processes (SEEDS=N, FIRST=S)"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
 	@echo "make bench        measure speed against the machine's own (QUICK=1 for a short run)"
 	@echo "make bench-peers  the same beside what others use (needs Node.js 20)"
@@ -95,6 +99,12 @@ fuzz:
 	$(call configure,fuzz)
 	$(call compile,fuzz)
 	@tools/fuzz $(MINUTES) $(if $(filter 1,$(JOBS)),1,2) $(TARGET)
+
+sim:
+	@tools/install-packages build test
+	$(call configure,sim)
+	$(call compile,sim)
+	@build/sim/bin/assent-sim --seeds $(SEEDS) --first $(FIRST)
 
 # QUICK=1: less work. BENCHMARKS: some of them only, see bench/README.md.
 bench:

@@ -1,0 +1,261 @@
+#include "sim/driver.hpp"
+
+#include "sim/host_code.hpp"
+#include "sim/reviewers.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace assent::sim {
+namespace {
+
+constexpr int steps_max = 60;
+
+template <class T>
+const Failure* failure_of(const Result<T>& result) {
+    return result.ok() ? nullptr : &result.failure();
+}
+
+}  // namespace
+
+template <class Call>
+auto Driver::in_gate(HostCode allowed, Call call) {
+    const InGate inside(world_, process_, allowed);
+    return call();
+}
+
+void Driver::say(const std::string& thread, const char* what, const Failure* failure) {
+    world_.say([&] {
+        auto line = "p" + std::to_string(process_.no) + " " + what + " " + thread;
+        if (failure != nullptr) line += ": " + failure->message;
+        if (process_.dead()) line += " (it died)";
+        return line;
+    });
+}
+
+// Whether the seat is free for another run: nothing of it is further up the stack.
+bool Driver::can_use(const std::string& thread) const {
+    const auto known = process_.seats.find(thread);
+    return known == process_.seats.end() || (known->second.bodies == 0 && !known->second.model_speaks);
+}
+
+void Driver::prompt(const std::string& thread) {
+    if (!can_use(thread)) return;
+    auto& seat = process_.seat(thread);
+    world_.ledger.count("prompt");
+    const auto done = in_gate(HostCode::none, [&] { return seat.gate->prompt("do it", "user"); });
+    say(thread, "prompts", failure_of(done));
+    seat.live = seat.live || done.ok();
+}
+
+void Driver::resume(const std::string& thread) {
+    if (!can_use(thread)) return;
+    auto& seat = process_.seat(thread);
+    world_.ledger.count("resume");
+    const auto done = in_gate(HostCode::none, [&] { return seat.gate->resume(); });
+    say(thread, "resumes", failure_of(done));
+    seat.live = done.ok();
+}
+
+void Driver::resume_with_answers(const std::string& thread) {
+    if (!can_use(thread)) return;
+    auto& seat = process_.seat(thread);
+    Reviewers reviewers(world_, process_.store, process_.clock, process_.random);
+    const auto answers = in_gate(HostCode::none, [&] { return reviewers.some_answers(thread); });
+    if (answers.empty()) return;
+    world_.ledger.count("resume with answers");
+    const auto reviewer = reviewers.any_reviewer();
+    std::vector<GivenAnswer> given;
+    for (const auto& answer : answers) given.push_back({answer.approval, answer.decision});
+    std::vector<AnswerResult> told;
+    const auto done = in_gate(HostCode::guards, [&] { return seat.gate->resume(given, reviewer, told); });
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        std::optional<AnswerResult> result;
+        if (i < told.size()) result = told[i];
+        reviewers.record(answers[i], reviewer, std::move(result));
+    }
+    say(thread, "resumes with answers", failure_of(done));
+    seat.live = done.ok();
+}
+
+void Driver::look(const std::string& thread) {
+    const auto known = process_.seats.find(thread);
+    if (known == process_.seats.end() || known->second.model_speaks) return;
+    world_.ledger.count("look");
+    const auto done = in_gate(HostCode::none, [&] { return known->second.gate->refresh(); });
+    say(thread, "looks at", failure_of(done));
+}
+
+void Driver::close(const std::string& thread) {
+    const auto known = process_.seats.find(thread);
+    if (known == process_.seats.end() || known->second.has_unfinished() || known->second.model_speaks) return;
+    // A gate that cannot give its thread back now is kept to try again.
+    if (!give_back(known->second) || process_.dead()) return;
+    world_.ledger.count("gate closed");
+    say(thread, "closes its gate of");
+    const InGate inside(world_, process_, HostCode::none);
+    process_.seats.erase(known);
+}
+
+void Driver::go(const std::string& thread, bool to_the_end) {
+    const auto known = process_.seats.find(thread);
+    if (known == process_.seats.end() || known->second.model_speaks) return;
+    auto& seat = known->second;
+    for (int i = 0; i < steps_max; ++i) {
+        if (process_.dead() || process_.stalled_since || !seat.live) return;
+        if (!to_the_end && world_.dice().chance(8)) return;
+        if (step(seat, to_the_end) != Going::on) return;
+    }
+}
+
+Driver::Going Driver::step(Seat& seat, bool to_the_end) {
+    // Bodies and outcomes go on beside the run, in any order.
+    if (!seat.outcomes.empty() && (to_the_end || world_.dice().chance(75))) {
+        if (finish(seat)) return Going::on;
+        if (to_the_end) return Going::failed;
+    }
+    if (!seat.permits.empty() && (to_the_end || world_.dice().chance(80))) {
+        start(seat);
+        return Going::on;
+    }
+    return gate_step(seat);
+}
+
+Driver::Going Driver::gate_step(Seat& seat) {
+    switch (seat.gate->next()) {
+        case GateStep::call_model:
+            return propose(seat);
+        case GateStep::judge: {
+            world_.ledger.count("judged again");
+            const auto judged = in_gate(HostCode::guards, [&] { return seat.gate->judge(); });
+            say(seat.thread, "judges again", failure_of(judged));
+            if (!judged) end_failed(seat, judged.failure());
+            return judged ? Going::on : Going::failed;
+        }
+        case GateStep::start:
+            return claim(seat);
+        case GateStep::wait:
+            if (seat.has_unfinished()) {
+                // Others may have answered or aborted meanwhile.
+                const auto looked = in_gate(HostCode::none, [&] { return seat.gate->refresh(); });
+                return looked && seat.bodies == 0 ? Going::on : Going::rests;
+            }
+            break;
+        case GateStep::done:
+            if (seat.has_unfinished()) return seat.bodies == 0 ? Going::on : Going::rests;
+            break;
+    }
+    give_back(seat);
+    return Going::rests;
+}
+
+Driver::Going Driver::propose(Seat& seat) {
+    world_.ledger.count("model turn");
+    const auto turn = any_turn(world_.dice(), seat.gate->run_turns());
+    // The model takes its time; others do not wait for it.
+    seat.model_speaks = true;
+    if (world_.meanwhile && world_.dice().chance(world_.shape.meanwhile)) world_.meanwhile();
+    seat.model_speaks = false;
+    if (process_.dead()) return Going::rests;
+    const auto proposed = in_gate(HostCode::all, [&] { return seat.gate->propose(turn); });
+    world_.say([&] {
+        auto line = "p" + std::to_string(process_.no) + " proposes in " + seat.thread + ":";
+        for (const auto& call : turn.calls) line += " " + call.tool + call.arguments;
+        return line + (proposed ? "" : ": " + proposed.failure().message);
+    });
+    if (!proposed) end_failed(seat, proposed.failure());
+    return proposed ? Going::on : Going::failed;
+}
+
+Driver::Going Driver::claim(Seat& seat) {
+    world_.ledger.count("claim");
+    auto permits = in_gate(HostCode::guards, [&] { return seat.gate->claim(); });
+    say(seat.thread, "claims in", failure_of(permits));
+    if (!permits) {
+        end_failed(seat, permits.failure());
+        return Going::failed;
+    }
+    for (auto& permit : *permits) {
+        world_.ledger.permits[std::string(permit.attempt())] = {.at_ms = world_.time.monotonic};
+        seat.permits.push_back(std::move(permit));
+    }
+    return Going::on;
+}
+
+void Driver::start(Seat& seat) {
+    auto permit = std::move(seat.permits.front());
+    seat.permits.pop_front();
+    const std::string attempt(permit.attempt());
+    auto tool = seat.gate->tool(permit.tool());
+    if (world_.dice().chance(4)) {
+        // A host that mixes its permits up.
+        world_.ledger.count("permit given to another tool");
+        tool = seat.gate->tool(permit.tool() == "pay" ? "note" : "pay");
+    } else if (world_.dice().chance(3)) {
+        world_.ledger.count("start given back");
+        seat.outcomes.push_back({.attempt = attempt, .result = {.text = "no thread could be started"}});
+        return;
+    }
+    world_.ledger.count("start");
+    ++seat.bodies;
+    auto outcome = tool->start(std::move(permit));
+    --seat.bodies;
+    if (process_.dead()) return;
+    if (world_.dice().chance(4)) misuse(*tool, permit);
+    seat.outcomes.push_back(std::move(outcome));
+}
+
+void Driver::misuse(Tool& tool, Permit& spent) {
+    world_.ledger.count("permit used twice");
+    try {
+        (void)tool.start(std::move(spent));
+        world_.ledger.broke(Rule::one_door, "a spent permit started a tool again");
+    } catch (const std::logic_error&) {  // NOLINT(bugprone-empty-catch): as it has to be
+    }
+}
+
+bool Driver::finish(Seat& seat) {
+    const auto outcome = seat.outcomes.front();
+    world_.ledger.count("finish");
+    const auto stored = in_gate(HostCode::none, [&] { return seat.gate->finish(outcome); });
+    say(seat.thread, "records an outcome in", failure_of(stored));
+    if (!stored) return false;
+    if (outcome.started) world_.ledger.recorded.insert(outcome.attempt);
+    seat.outcomes.pop_front();
+    return true;
+}
+
+void Driver::end_failed(Seat& seat, const Failure& failure) {
+    seat.live = false;
+    if (process_.dead()) return;
+    if (seat.bodies > 0) {
+        // What waits for the body further up the stack is not started any more.
+        for (const auto& permit : seat.permits) seat.outcomes.push_back({.attempt = std::string(permit.attempt())});
+        seat.permits.clear();
+        return;
+    }
+    while (!seat.permits.empty() && !process_.dead()) start(seat);
+    for (int tries = 0; tries < 3 && !seat.outcomes.empty() && !process_.dead(); ++tries) (void)finish(seat);
+    if (process_.dead()) return;
+    const auto said = in_gate(HostCode::none, [&] { return seat.gate->fail(failure); });
+    say(seat.thread, "ends its run of", failure_of(said));
+    (void)in_gate(HostCode::none, [&] { return seat.gate->give_back(); });
+}
+
+bool Driver::give_back(Seat& seat) {
+    const auto given = in_gate(HostCode::none, [&] { return seat.gate->give_back(); });
+    say(seat.thread, "gives back", failure_of(given));
+    if (given) seat.live = false;
+    return given.ok();
+}
+
+bool Driver::come_to_rest(const std::string& thread) {
+    auto& seat = process_.seats.at(thread);
+    while (!seat.permits.empty()) start(seat);
+    while (!seat.outcomes.empty()) {
+        if (!finish(seat)) return false;
+    }
+    return give_back(seat);
+}
+
+}  // namespace assent::sim
