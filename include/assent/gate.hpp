@@ -116,6 +116,7 @@ public:
     Result<void> resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
                         std::vector<AnswerResult>& told);
     /// Records what the model said, prepares and judges its calls, and asks people where a guard says so.
+    /// Drops it when `next` is not call_model: after an abort, or when it was kept although a failure said perhaps.
     Result<void> propose(const ModelTurn& turn);
     /// Judges again what people edited.
     Result<void> judge();

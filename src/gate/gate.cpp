@@ -19,6 +19,11 @@ using namespace journal;  // NOLINT(google-build-using-namespace): the gate spea
 const std::string cannot_say = "the tool could not say how it ended";
 const std::string not_started = "the thread was given back before the tool started";
 
+// What the model said after an abort is dropped, and so is a turn that was perhaps not kept, was, and comes again.
+bool wants_turn(const ThreadState& state) {
+    return !state.aborted && std::holds_alternative<CallModel>(journal::next(state));
+}
+
 }  // namespace
 
 Gate::Gate(GateOptions options) {
@@ -177,7 +182,7 @@ Result<void> Gate::propose(const ModelTurn& turn) {
     const std::lock_guard lock(impl_->mutex);
     return impl_->append([&](const ThreadState& state) {
         Change change;
-        if (state.aborted) return change;  // what the model said after an abort is dropped
+        if (!wants_turn(state)) return change;
         ThreadState preview;
         preview.running = true;
         const auto add = [&](Event event) {
@@ -210,7 +215,7 @@ Result<void> Gate::refuse_proposed(const ModelTurn& turn, const std::string& tex
     const std::lock_guard lock(impl_->mutex);
     return impl_->append([&](const ThreadState& state) {
         Change change;
-        if (state.aborted) return change;
+        if (!wants_turn(state)) return change;
         change.events.emplace_back(recorded(turn, state.turns + 1));
         for (std::size_t i = 0; i < turn.calls.size(); ++i) {
             change.events.emplace_back(Refused{.call = {state.turns + 1, static_cast<int>(i)}, .text = text});

@@ -394,6 +394,23 @@ TEST_P(GateEdge, AnUncertainCommitThatWasLostIsToldAndCanBeMadeAgain) {
     EXPECT_EQ(claimed(*gate).size(), 1U);
 }
 
+TEST_P(GateEdge, ATurnThatWasPerhapsKeptAndComesAgainCountsOnce) {
+    guard_->verdicts["pay"] = Verdict::ask;
+    auto gate = this->gate();
+    ASSERT_TRUE(gate->prompt("pay it", "user").ok());
+    store_.appends = {Fault::uncertain_kept};
+    store_.loads_fail = 1;
+    EXPECT_FALSE(gate->propose(pay()).ok());
+    ASSERT_TRUE(gate->propose(pay()).ok());
+    EXPECT_EQ(gate->turns(), 1);
+    EXPECT_EQ(gate->open().size(), 1U);
+    EXPECT_EQ(approvals().pending()->size(), 1U);
+    // Nor does one come in that nobody asked for.
+    ASSERT_TRUE(gate->propose({.text = "never mind"}).ok());
+    ASSERT_TRUE(gate->refuse_proposed(pay(), "too many").ok());
+    EXPECT_EQ(gate->next(), GateStep::wait);
+}
+
 TEST_P(GateEdge, ListsOfRulesWithoutNamesAreToldApartByTheirOrder) {
     const auto rules = [](const char* tool, std::string name = "rules") {
         return std::make_shared<ToolInterruptMiddleware>(std::vector<InterruptRule>{tool}, "1", std::move(name));
