@@ -65,7 +65,7 @@ std::optional<Failure> Connection::read_fault() {
 }
 
 Result<AppendResult> Connection::append(const Append& append) {
-    shared_.meanwhile();
+    shared_.meanwhile(process_);
     if (dead_) return broken("the process is dead");
     const auto fault = due_fault();
     if (fault == Fault::dies_before) {

@@ -29,8 +29,8 @@ struct SharedStore {
     Ledger& ledger;
     /// Whether this process has died or cannot have kept its lease.
     std::function<bool(int process)> lease_is_over;
-    /// Others act between a read and the append that rests on it.
-    std::function<void()> meanwhile;
+    /// Others act between a read of this process and the append that rests on it.
+    std::function<void(int process)> meanwhile;
     std::function<Tick()> tick;
 };
 

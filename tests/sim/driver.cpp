@@ -129,8 +129,7 @@ Driver::Going Driver::gate_step(Seat& seat) {
             world_.ledger.count("judged again");
             const auto judged = in_gate(HostCode::guards, [&] { return seat.gate->judge(); });
             say(seat.thread, "judges again", failure_of(judged));
-            if (!judged) end_failed(seat, judged.failure());
-            return judged ? Going::on : Going::failed;
+            return judged ? Going::on : go_on_after(seat, judged.failure());
         }
         case GateStep::start:
             return claim(seat);
@@ -157,24 +156,23 @@ Driver::Going Driver::propose(Seat& seat) {
     if (world_.meanwhile && world_.dice().chance(world_.shape.meanwhile)) world_.meanwhile();
     seat.model_speaks = false;
     if (process_.dead()) return Going::rests;
-    const auto proposed = in_gate(HostCode::all, [&] { return seat.gate->propose(turn); });
+    auto proposed = in_gate(HostCode::all, [&] { return seat.gate->propose(turn); });
+    if (!proposed && tries_again(proposed.failure())) {
+        proposed = in_gate(HostCode::all, [&] { return seat.gate->propose(turn); });
+    }
     world_.say([&] {
         auto line = "p" + std::to_string(process_.no) + " proposes in " + seat.thread + ":";
         for (const auto& call : turn.calls) line += " " + call.tool + call.arguments;
         return line + (proposed ? "" : ": " + proposed.failure().message);
     });
-    if (!proposed) end_failed(seat, proposed.failure());
-    return proposed ? Going::on : Going::failed;
+    return proposed ? Going::on : go_on_after(seat, proposed.failure());
 }
 
 Driver::Going Driver::claim(Seat& seat) {
     world_.ledger.count("claim");
     auto permits = in_gate(HostCode::guards, [&] { return seat.gate->claim(); });
     say(seat.thread, "claims in", failure_of(permits));
-    if (!permits) {
-        end_failed(seat, permits.failure());
-        return Going::failed;
-    }
+    if (!permits) return go_on_after(seat, permits.failure());
     for (auto& permit : *permits) {
         world_.ledger.permits[std::string(permit.attempt())] = {.at_ms = world_.time.monotonic};
         seat.permits.push_back(std::move(permit));
@@ -223,6 +221,16 @@ bool Driver::finish(Seat& seat) {
     if (outcome.started) world_.ledger.recorded.insert(outcome.attempt);
     seat.outcomes.pop_front();
     return true;
+}
+
+bool Driver::tries_again(const Failure& failure) {
+    return failure.kind == FailureKind::database && !process_.dead() && world_.dice().chance(40);
+}
+
+Driver::Going Driver::go_on_after(Seat& seat, const Failure& failure) {
+    if (tries_again(failure)) return Going::on;
+    end_failed(seat, failure);
+    return Going::failed;
 }
 
 void Driver::end_failed(Seat& seat, const Failure& failure) {

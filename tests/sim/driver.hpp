@@ -35,7 +35,11 @@ private:
     Going claim(Seat& seat);
     void start(Seat& seat);
     bool finish(Seat& seat);
-    /// What the run loop does when a step fails: records what was started, says so, gives the thread back.
+    /// Whether this host takes "try again" at its word.
+    [[nodiscard]] bool tries_again(const Failure& failure);
+    /// After a failed step some hosts try the same again.
+    Going go_on_after(Seat& seat, const Failure& failure);
+    /// What the run loop does instead: records what was started, says so, gives the thread back.
     void end_failed(Seat& seat, const Failure& failure);
     bool give_back(Seat& seat);
     void misuse(Tool& tool, Permit& spent);

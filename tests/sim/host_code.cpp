@@ -63,6 +63,7 @@ private:
         auto* const actor = std::exchange(world_.actor, nullptr);
         world_.meanwhile();
         world_.actor = actor;
+        process_.stalled_since.reset();
     }
     void stay_alive() {
         if (world_.dice().chance(world_.shape.faults / 10)) world_.kill(process_);

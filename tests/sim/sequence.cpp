@@ -5,6 +5,7 @@
 #include "sim/reviewers.hpp"
 #include "sim/story.hpp"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
@@ -141,14 +142,14 @@ private:
     void start_process() { world_.start_process(world_.dice().pick({"1", "1", "2", "3"})); }
     void stall_or_wake() {
         for (auto& process : world_.processes) {
-            if (!process->stalled_since || process->dead()) continue;
+            if (!process->stalled_since || process->dead() || process->in_gate) continue;
             world_.say([&] { return "p" + std::to_string(process->no) + " wakes up"; });
             process->stalled_since.reset();
             return;
         }
-        const auto ready = world_.ready_processes();
-        if (ready.empty()) return;
-        auto& process = *world_.dice().pick(ready);
+        const auto running = world_.running_processes();
+        if (running.empty()) return;
+        auto& process = *world_.dice().pick(running);
         world_.ledger.count("process stalled");
         world_.say([&] { return "p" + std::to_string(process.no) + " stalls"; });
         process.stalled_since = world_.time.monotonic;
@@ -239,9 +240,16 @@ Outcomes run_sequence(std::uint64_t seed, const std::optional<std::set<int>>& on
 std::set<int> needed_operations(std::uint64_t seed, int operations, Rule rule) {
     std::set<int> needed;
     for (int i = 0; i < operations; ++i) needed.insert(i);
-    for (int i = operations - 1; i >= 0; --i) {
-        needed.erase(i);
-        if (!breaks(run_sequence(seed, needed), rule)) needed.insert(i);
+    // First many at once, then one by one, until nothing more can be left out.
+    for (auto chunk = static_cast<std::size_t>(operations); chunk > 0;) {
+        const auto before = needed.size();
+        const std::vector<int> order(needed.rbegin(), needed.rend());
+        for (std::size_t at = 0; at < order.size(); at += chunk) {
+            auto fewer = needed;
+            for (auto i = at; i < std::min(at + chunk, order.size()); ++i) fewer.erase(order[i]);
+            if (breaks(run_sequence(seed, fewer), rule)) needed = std::move(fewer);
+        }
+        if (chunk > 1 || needed.size() == before) chunk /= 2;
     }
     return needed;
 }

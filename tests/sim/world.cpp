@@ -14,7 +14,9 @@ std::uint64_t mixed(std::uint64_t value) {
 }
 
 Shape shape_of(test::Dice& dice) {
-    Shape shape{.operations = 4 + dice.roll(14), .threads = dice.chance(12) ? 2 : 1};
+    // Few are so long that threads are opened from snapshots.
+    const bool is_long = dice.roll(200) == 0;
+    Shape shape{.operations = is_long ? 150 : 4 + dice.roll(14), .threads = !is_long && dice.chance(12) ? 2 : 1};
     shape.leases_expire = dice.chance(40);
     shape.several_hosts = dice.chance(30);
     shape.clocks_differ = dice.chance(20);
@@ -36,8 +38,10 @@ World::World(std::uint64_t seed_given, std::vector<std::string>* log)
         if (process.dead()) return true;
         return shape.leases_expire && process.stalled_since && time.monotonic - *process.stalled_since > lease_ms;
     };
-    store.meanwhile = [this] {
-        if (meanwhile && dice_.chance(shape.meanwhile)) meanwhile();
+    store.meanwhile = [this](int no) {
+        if (!meanwhile || !dice_.chance(shape.meanwhile)) return;
+        meanwhile();
+        if (no != 0) processes[static_cast<std::size_t>(no) - 1]->stalled_since.reset();
     };
     play_processes(this);
 }
@@ -82,6 +86,14 @@ std::vector<Process*> World::ready_processes() {
         if (!process->dead() && !process->stalled_since && !process->in_gate) ready.push_back(process.get());
     }
     return ready;
+}
+
+std::vector<Process*> World::running_processes() {
+    std::vector<Process*> running;
+    for (const auto& process : processes) {
+        if (!process->dead() && !process->stalled_since) running.push_back(process.get());
+    }
+    return running;
 }
 
 Process* World::any_process() {

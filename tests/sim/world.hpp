@@ -49,6 +49,8 @@ public:
     Process& start_process(std::string guard_version);
     /// Processes that live, are not stalled and are in no gate: those that can be told to do something.
     std::vector<Process*> ready_processes();
+    /// Those that can stall: anywhere, also between a read and an append.
+    std::vector<Process*> running_processes();
     /// One of them; a new one if there is none and no process is on the stack.
     Process* any_process();
     void kill(Process& process);
