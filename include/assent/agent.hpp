@@ -16,6 +16,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,8 @@ struct AgentOptions {
     std::optional<std::int64_t> use_by_ms = 24LL * 60 * 60 * 1000;
     /// How long after a claim a tool may still be started, in milliseconds.
     std::int64_t start_within_ms = 10'000;
+    /// No call of a turn starts while another of it waits for a person to approve it.
+    bool hold_batch = false;
     std::function<void(const AgentEvent&)> listener;
     std::string settings;  ///< The host's own, kept with the thread: JSON text of an object.
     JsonLimits json_limits;
@@ -80,6 +83,9 @@ struct Run {
     std::optional<Failure> failure;
     bool interrupted = false;           ///< Ended by the stop token.
     std::vector<AnswerResult> answers;  ///< Resume: what came of each answer, in order.
+    /// What became of the prompt. Of a queued one `status` is `waiting`, also while another process runs the
+    /// thread; a repeated one goes on where the thread stands.
+    PromptTaken prompt = PromptTaken::begun;
 };
 
 /// An answer to one approval, in any form its style takes.
@@ -114,9 +120,19 @@ public:
     /// Runs until the final text, a failure, an abort, or until only people are waited for. A failure of
     /// kind `waiting` means that calls of an earlier prompt are open.
     Run prompt(const std::string& text, const std::stop_token& stop = {});
+    Run prompt(const Prompt& prompt, const std::stop_token& stop = {});
     /// Gives the answers, then goes on where the thread stands, also in another process than the one
     /// that asked. An answer that does not count is told in `Run::answers`; the rest goes on.
     Run resume(const Answers& answers = {}, const std::stop_token& stop = {});
+    /// The same with answers as JSON text: {"decisions": [DECISION, …]}, one for each approval of the table style
+    /// that is open in the latest turn (in an agent without a table: of Assent's own guards), in the order of the
+    /// calls, of which all count or none; or {ID: DECISION, …}, each for itself, in the form of its approval's
+    /// style. A whole text that does not count is a failure `refused` and one result in `Run::answers`, and
+    /// nothing goes on. DECISION: see `assent/interrupt_on.hpp`.
+    template <std::convertible_to<std::string_view> Text>
+    Run resume(const Text& json, const std::stop_token& stop = {}) {
+        return resume_json(json, stop);
+    }
     /// Cancels what has not started. Works from another process too, see `Approvals::abort`.
     Result<AbortResult> abort(const std::string& reason = {});
 
@@ -127,6 +143,8 @@ public:
     [[nodiscard]] Result<std::vector<Message>> messages() const;
 
 private:
+    Run resume_json(std::string_view json, const std::stop_token& stop);
+
     class Impl;
     std::unique_ptr<Impl> impl_;
 };

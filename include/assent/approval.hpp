@@ -95,6 +95,17 @@ struct Decision {
 [[nodiscard]] Decision edit_keys(std::string changes);
 [[nodiscard]] Decision respond(std::string text);
 
+/// Why an answer was refused. Nothing of it is stored and the approval stays open.
+enum class Refusal : std::uint8_t {
+    other,              ///< The message says it.
+    bad_shape,          ///< It has not the form of a decision.
+    missing_decisions,  ///< A whole answer without `decisions`.
+    count_mismatch,     ///< A list of decisions that is not as long as the list of calls that wait.
+    not_allowed,        ///< The approval does not take this kind of decision.
+    unknown_tool,       ///< An edit names a tool that the agent does not have.
+    bad_args,           ///< The edited arguments do not fit the tool.
+};
+
 /// Who answers, and how they were signed in ("terminal", "library", …).
 struct Reviewer {
     std::string name;

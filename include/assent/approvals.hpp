@@ -29,10 +29,11 @@ struct AnswerResult {
         refused,    ///< The answer is not acceptable; the approval stays open.
     };
     Status status = Status::not_found;
-    Approval approval;          ///< As it stands now; empty when not found.
-    std::string message;        ///< For people, when the status is not `decided` or `already`.
-    bool still_judged = false;  ///< An edit: recorded, and judged again before it runs.
-    bool lost_race = false;     ///< The answer lost in the store's compare-and-set itself.
+    Approval approval;                 ///< As it stands now; empty when not found.
+    std::string message;               ///< For people, when the status is not `decided` or `already`.
+    Refusal refusal = Refusal::other;  ///< Refused: why.
+    bool still_judged = false;         ///< An edit: recorded, and judged again before it runs.
+    bool lost_race = false;            ///< The answer lost in the store's compare-and-set itself.
 };
 
 /// What came of an abort.

@@ -9,9 +9,11 @@
 #include <assent/clock.hpp>
 #include <assent/gate.hpp>
 #include <assent/guard.hpp>
+#include <assent/interrupt_on.hpp>
 #include <assent/memory.hpp>
 #include <assent/middleware.hpp>
 #include <assent/model.hpp>
+#include <assent/parse_answer.hpp>
 #include <assent/result.hpp>
 #include <assent/rules.hpp>
 #include <assent/sqlite.hpp>

@@ -21,6 +21,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assent {
@@ -37,6 +38,8 @@ struct GateOptions {
     std::optional<std::int64_t> use_by_ms = 24LL * 60 * 60 * 1000;
     /// How long after the claim a tool may still be started, in milliseconds.
     std::int64_t start_within_ms = 10'000;
+    /// No call of a turn starts while another of it waits for a person to approve it.
+    bool hold_batch = false;
     const Clock* clock = nullptr;  ///< None: the system's.
     Random* random = nullptr;      ///< None: the system's.
 };
@@ -81,6 +84,35 @@ struct GivenAnswer {
     Decision decision;
 };
 
+/// A prompt to a thread.
+struct Prompt {
+    std::string text;
+    /// When given: the same prompt given again, under the same key, is not begun again. A thread remembers its
+    /// latest 100 keys.
+    std::string idempotency_key;
+    /// While an earlier prompt is worked on, here or in another process: keep this one with the thread until the
+    /// turn in hand has ended. An abort of the thread drops it.
+    bool queue = false;
+    /// Abort first what the thread waits for.
+    bool abort_open = false;
+
+    bool operator==(const Prompt&) const = default;
+};
+
+/// What became of a prompt.
+enum class PromptTaken : std::uint8_t {
+    begun,     ///< The thread is held and runs.
+    queued,    ///< Stored; whoever runs the thread comes to it.
+    repeated,  ///< It was given before under its key; nothing was stored.
+};
+[[nodiscard]] std::string_view to_string(PromptTaken taken) noexcept;
+
+/// Which of several answers count.
+enum class Counting : std::uint8_t {
+    each,         ///< Each that is good.
+    all_or_none,  ///< All, or none of them if one is refused or comes too late.
+};
+
 /// What the driver of a gate does next.
 enum class GateStep : std::uint8_t {
     call_model,  ///< Ask the model, then `propose`.
@@ -105,16 +137,20 @@ public:
     /// The host's own settings to keep with the thread (JSON text of an object); recorded with the
     /// next prompt or resume if they changed.
     void configure(std::string settings);
-    /// Takes the thread and begins a run. Failure `waiting` while calls of an earlier turn are open.
+    /// Takes the thread and begins a run, or keeps the prompt for later. Failure kinds `waiting` while calls of
+    /// an earlier turn are open, `leased`, and `conflict` if its key was that of another prompt. An abort that
+    /// the prompt asks for is made even where the prompt itself then fails.
+    Result<PromptTaken> prompt(const Prompt& prompt, const std::string& by);
     Result<void> prompt(const std::string& text, const std::string& by);
     /// Takes an existing thread to go on where it stands. Calls that a dead process had started become
     /// unknown, or may run again if their tool is idempotent.
     Result<void> resume();
     /// The same with answers to open approvals of this thread. The answers and the claim of the calls they
     /// make ready are one durable step; `claim` then gives the permits. `told` gets what came of each answer,
-    /// in order, also when the thread goes on in another process (failure `leased`).
+    /// in order, also when the thread goes on in another process (failure `leased`). Failure `refused`,
+    /// `conflict` or `expired` if all should count and one does not: then nothing was stored.
     Result<void> resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                        std::vector<AnswerResult>& told);
+                        std::vector<AnswerResult>& told, Counting counting = Counting::each);
     /// Records what the model said, prepares and judges its calls, and asks people where a guard says so.
     /// Drops it when `next` is not call_model: after an abort, or when it was kept although a failure said perhaps.
     Result<void> propose(const ModelTurn& turn);

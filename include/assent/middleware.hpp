@@ -19,6 +19,9 @@ struct ToolContext {
     std::string_view tool_name;
     std::optional<std::string_view> tool_call_id;
     Arguments arguments;
+    /// After the tool ran: the guard whose approval a person answered with an edit, which is what ran. Empty:
+    /// it ran as the model proposed it.
+    std::string_view edited_by;
     /// Asks a person and returns the answer as JSON text. `payload` is the style's own question, `id`
     /// its interrupt id. Inside an agent the engine asks instead and this is empty.
     std::function<std::string(const std::string& payload, const std::string& id)> interrupt;

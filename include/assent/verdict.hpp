@@ -43,6 +43,8 @@ enum class EditMode : std::uint8_t {
 enum class Style : std::uint8_t {
     assent,  ///< Assent's own guards and the program.
     rules,   ///< Rules with predicates (`ToolInterruptMiddleware`).
+    table,   ///< A table by tool name (`InterruptOnMiddleware`).
+    policy,  ///< A policy function: its answers say approve, deny or edit.
 };
 
 [[nodiscard]] std::string_view to_string(Style style) noexcept;

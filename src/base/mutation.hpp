@@ -15,7 +15,7 @@ enum class Rule : std::uint8_t {
     no_replay = 5,
     closed_in_doubt = 6,
     strictest_wins = 7,
-    waiting_costs_nothing = 8,
+    waiting_costs_nothing = 8,  ///< Checked, but nowhere broken.
     on_record = 9,
 };
 

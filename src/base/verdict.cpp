@@ -41,6 +41,10 @@ std::string_view to_string(Style style) noexcept {
             return "assent";
         case Style::rules:
             return "rules";
+        case Style::table:
+            return "table";
+        case Style::policy:
+            return "policy";
     }
     return "assent";
 }

@@ -97,6 +97,7 @@ JsonObject run_json(const Run& run) {
     JsonObject json;
     json.text("result", to_string(run.status)).text("thread", run.thread).text("text", run.text);
     json.raw("interrupts", json_array(interrupts)).raw("files", "{}").raw("calls", json_array(calls));
+    if (run.prompt != PromptTaken::begun) json.text("prompt", to_string(run.prompt));
     if (run.failure) {
         json.raw("error",
                  JsonObject().text("kind", to_string(run.failure->kind)).text("message", run.failure->message).str());

@@ -78,6 +78,7 @@ private:
     static const std::map<std::string, Tell>& tellers() {
         static const std::map<std::string, Tell> all{{"configured", &Teller::configured},
                                                      {"user_message", &Teller::user_message},
+                                                     {"queued", &Teller::queued},
                                                      {"model_turn", &Teller::model_turn},
                                                      {"prepared", &Teller::prepared},
                                                      {"refused", &Teller::refused},
@@ -124,6 +125,9 @@ private:
     }
     std::string user_message(const Fields& fields) {
         return "prompted by " + fields.words("by") + after_colon(fields.text("text"));
+    }
+    std::string queued(const Fields& fields) {
+        return "prompt of " + fields.words("by") + ", kept until its turn" + after_colon(fields.text("text"));
     }
     std::string model_turn(const Fields& fields) {
         const auto turn = fields.number("turn");

@@ -81,7 +81,12 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         .add_option("--answers", options.answers,
                     "answers in the order of asking: approve,deny:why,edit:{…},respond:text,later")
         ->allow_extra_args(false);
-    refuse_later_options(command, {"--policy", "--queue", "--idempotency-key", "--notify", "--decisions"});
+    command
+        .add_option("--notify", options.notify,
+                    "command for the shell, run when something is asked or answered: ASSENT_EVENT says which, the "
+                    "approval is on its input as JSON")
+        ->check(not_empty);
+    refuse_later_options(command, {"--policy"});
 }
 
 // One parsed command line: CLI11 fills the options, the chosen command's action runs afterwards.
@@ -187,12 +192,23 @@ private:
         run->add_option("prompt", prompt_, "what the agent is asked")->required();
         run->add_option("--thread", run_.thread, "thread to go on with, made when absent (default: a new one)")
             ->check(not_empty);
-        run->add_flag("--abort-open", run_.abort_open, "abort what the thread waits for first");
+        auto* abort_open = run->add_flag("--abort-open", run_.abort_open, "abort what the thread waits for first");
+        run->add_flag("--queue", run_.queue,
+                      "where the thread is busy or waits: keep the prompt until its turn has ended")
+            ->excludes(abort_open);
+        run->add_option("--idempotency-key", run_.idempotency_key,
+                        "begin this prompt once, however often it is given with this key (without --thread it also "
+                        "chooses the thread)")
+            ->check(not_empty);
         add_run_options(*run, run_);
 
         auto* resume = add_deciding("resume", "go on with a thread where it stands",
                                     [this] { return resume_command(context_, run_); });
         resume->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
+        resume
+            ->add_option("--decisions", run_.decisions,
+                         R"(decisions, JSON: {"decisions": [{"type": "approve"}, …]} or {ID: {"type": …}, …})")
+            ->check(not_empty);
         add_run_options(*resume, run_);
 
         auto* judge = add("judge", "say what would happen to a call, without a thread",

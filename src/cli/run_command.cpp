@@ -1,6 +1,7 @@
 #include "cli/run_command.hpp"
 
 #include "base/display.hpp"
+#include "base/sha256.hpp"
 #include "cli/approval_json.hpp"
 #include "cli/call_view.hpp"
 #include "cli/review.hpp"
@@ -26,6 +27,12 @@ Result<std::optional<RunSettings>> recorded_settings(const Context& context, con
     return std::optional(std::move(settings).value());
 }
 
+// The same key, the same thread.
+std::string thread_of_key(const std::string& key) {
+    constexpr std::size_t digits = 16;
+    return "thread-" + hex(sha256(key)).substr(0, digits);
+}
+
 // The agent that the thread's record and the options describe.
 Result<AgentOptions> describe_agent(const Context& context, const RunOptions& options, const RunSettings& recorded) {
     auto settings = lay_options_over(recorded, options);
@@ -33,7 +40,6 @@ Result<AgentOptions> describe_agent(const Context& context, const RunOptions& op
     auto agent = agent_options(context, *settings);
     if (!agent) return agent;
     agent->thread_id = options.thread;
-    agent->listener = show_events(context);
     return agent;
 }
 
@@ -48,11 +54,16 @@ int drive(Context& context, AgentOptions agent_options, const RunOptions& option
             "see assent doctor");
     }
     Signals signals;
+    Notifier notifier(context.terminal, options.notify);
+    agent_options.listener = [show = show_events(context), &notifier](const AgentEvent& event) {
+        show(event);
+        if (event.kind == AgentEvent::Kind::asked) notifier.tell("asked", *event.approval);
+    };
     try {
         Agent agent(std::move(agent_options));
         agent.set_reviewer(current_user());
         if (options.thread.empty()) context.terminal.note("thread " + agent.thread_id());
-        Conversation conversation(context, agent, signals, std::move(answers).value(), full_questions);
+        Conversation conversation(context, agent, signals, notifier, std::move(answers).value(), full_questions);
         auto run = conversation.finish(begin(agent, signals.token()));
         if (!run) return context.terminal.fail(run.failure());
         const bool at_rest = run->status == RunStatus::done || run->status == RunStatus::waiting;
@@ -64,27 +75,40 @@ int drive(Context& context, AgentOptions agent_options, const RunOptions& option
     }
 }
 
+// What came of decisions that were given beforehand. One that did not count makes the command fail.
+void tell_answers(const Context& context, Run& run) {
+    for (const auto& answer : run.answers) {
+        if (answer.status == AnswerResult::Status::decided || answer.status == AnswerResult::Status::already) {
+            context.terminal.note("• " + answer.approval.id + " " + std::string(to_string(answer.approval.state)));
+        } else if (!run.failure) {
+            run.failure = failure_of(answer);
+        }
+    }
+}
+
 }  // namespace
 
 int run_command(Context& context, const RunOptions& options, const std::string& prompt) {
     return run_prompt(context, options, prompt, false);
 }
 
-int run_prompt(Context& context, const RunOptions& options, const std::string& prompt, bool full_questions) {
+int run_prompt(Context& context, const RunOptions& given, const std::string& text, bool full_questions) {
     if (auto opened = context.open_store(); !opened) return context.terminal.fail(opened.failure());
+    auto options = given;
+    if (options.thread.empty() && !options.idempotency_key.empty()) {
+        options.thread = thread_of_key(options.idempotency_key);
+        context.terminal.note("thread " + options.thread);
+    }
     auto recorded = recorded_settings(context, options.thread);
     if (!recorded) return context.terminal.fail(recorded.failure());
     auto agent = describe_agent(context, options, recorded->value_or(RunSettings{}));
     if (!agent) return context.terminal.fail(agent.failure());
-    // What is open is given up only once everything else about the new prompt is known to be good.
-    const bool abort_open = options.abort_open && recorded->has_value();
+    const Prompt prompt{.text = text,
+                        .idempotency_key = options.idempotency_key,
+                        .queue = options.queue,
+                        .abort_open = options.abort_open};
     return drive(context, std::move(agent).value(), options, full_questions,
-                 [&](Agent& running, const std::stop_token& stop) {
-                     if (!abort_open) return running.prompt(prompt, stop);
-                     auto aborted = running.abort("a new prompt was given");
-                     if (aborted) return running.prompt(prompt, stop);
-                     return Run{.thread = options.thread, .failure = aborted.failure()};
-                 });
+                 [&](Agent& running, const std::stop_token& stop) { return running.prompt(prompt, stop); });
 }
 
 int resume_command(Context& context, const RunOptions& options) {
@@ -97,15 +121,20 @@ int resume_command(Context& context, const RunOptions& options) {
     }
     auto agent = describe_agent(context, options, **recorded);
     if (!agent) return context.terminal.fail(agent.failure());
-    return drive(context, std::move(agent).value(), options, false,
-                 [](Agent& running, const std::stop_token& stop) { return running.resume({}, stop); });
+    return drive(context, std::move(agent).value(), options, false, [&](Agent& running, const std::stop_token& stop) {
+        if (options.decisions.empty()) return running.resume({}, stop);
+        auto run = running.resume(options.decisions, stop);
+        tell_answers(context, run);
+        return run;
+    });
 }
 
-Conversation::Conversation(Context& context, Agent& agent, Signals& signals, std::vector<ListedAnswer> answers,
-                           bool full_questions)
+Conversation::Conversation(Context& context, Agent& agent, Signals& signals, Notifier& notifier,
+                           std::vector<ListedAnswer> answers, bool full_questions)
     : context_(context),
       agent_(agent),
       signals_(signals),
+      notifier_(notifier),
       answers_(std::move(answers)),
       full_questions_(full_questions) {}
 
@@ -171,11 +200,13 @@ Result<Conversation::Taken> Conversation::taken(const AnswerResult& result, std:
         case AnswerResult::Status::decided:
         case AnswerResult::Status::already:
             context_.terminal.note("• " + result.approval.id + " " + std::string(answer));
+            notifier_.tell("answered", result.approval);
             return Taken::answered;
         case AnswerResult::Status::conflict:
         case AnswerResult::Status::expired:
             // Somebody else was faster; the run goes on with what they said.
             context_.terminal.note(result.message);
+            notifier_.tell("answered", result.approval);
             return Taken::answered;
         case AnswerResult::Status::refused:
             if (!answers_.empty()) return failure_of(result);

@@ -3,6 +3,7 @@
 
 #include "cli/answers_list.hpp"
 #include "cli/context.hpp"
+#include "cli/notify.hpp"
 #include "cli/settings.hpp"
 #include "cli/signals.hpp"
 
@@ -13,7 +14,7 @@ namespace assent::cli {
 /// Prompts a thread and goes on until it is done, fails, or waits for people. Returns the exit status.
 int run_command(Context& context, const RunOptions& options, const std::string& prompt);
 /// The same; `full_questions` shows each question whole, also when its answer was given beforehand.
-int run_prompt(Context& context, const RunOptions& options, const std::string& prompt, bool full_questions);
+int run_prompt(Context& context, const RunOptions& given, const std::string& text, bool full_questions);
 /// Goes on with a thread where it stands.
 int resume_command(Context& context, const RunOptions& options);
 /// The bundled demo in a folder of its own.
@@ -23,8 +24,8 @@ int demo_command(Context& context, const RunOptions& options);
 class Conversation {
 public:
     /// `full_questions`: show each question whole, also when answers were given beforehand.
-    Conversation(Context& context, Agent& agent, Signals& signals, std::vector<ListedAnswer> answers,
-                 bool full_questions);
+    Conversation(Context& context, Agent& agent, Signals& signals, Notifier& notifier,
+                 std::vector<ListedAnswer> answers, bool full_questions);
 
     /// Takes `run` to its end: answers what is asked from the list or the person at the terminal, and
     /// resumes. Returns the last run, or the failure of an answer.
@@ -42,6 +43,7 @@ private:
     Context& context_;
     Agent& agent_;
     Signals& signals_;
+    Notifier& notifier_;
     std::vector<ListedAnswer> answers_;
     std::size_t next_answer_ = 0;
     bool full_questions_;

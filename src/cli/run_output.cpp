@@ -145,6 +145,9 @@ int show_result(const Context& context, const Run& run) {
         case RunStatus::done:
             return finished(terminal, run, exit_done);
         case RunStatus::waiting:
+            if (run.prompt == PromptTaken::queued) terminal.note("queued; it is taken when the turn in hand has ended");
+            // Queued behind a run in another process, and nobody needs to do anything.
+            if (run.interrupts.empty()) return finished(terminal, run, exit_done);
             tell_open(context, run);
             return finished(terminal, run, exit_waiting);
         case RunStatus::aborted:

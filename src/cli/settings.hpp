@@ -27,8 +27,12 @@ struct RunOptions {
     std::optional<std::string> use_by;
     std::optional<int> lease;
     std::vector<std::string> answers;
+    std::string decisions;  ///< Resume: JSON text of decisions about what is open; empty: none.
     std::string thread;
     bool abort_open = false;
+    bool queue = false;
+    std::string idempotency_key;
+    std::string notify;  ///< A command of the host's, not recorded.
 };
 
 /// The recorded form.

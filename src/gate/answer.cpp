@@ -2,14 +2,17 @@
 #include "base/json_schema.hpp"
 #include "base/mutation.hpp"
 #include "base/time_text.hpp"
+#include "base/unknown_field.hpp"
 #include "gate/answering.hpp"
 #include "gate/binding.hpp"
 #include "gate/process.hpp"
 #include "gate/recorded.hpp"
 #include "gate/session.hpp"
+#include "policy/policy_answer.hpp"
+#include "policy/rules_answer.hpp"
+#include "policy/table_answer.hpp"
 
 #include <assent/approvals.hpp>
-#include <assent/rules.hpp>
 
 #include <algorithm>
 
@@ -37,10 +40,11 @@ AnswerResult conflict(Approval approval, bool lost_race) {
             .lost_race = lost_race};
 }
 
-AnswerResult refused(const Approval& approval, std::string why) {
+AnswerResult refused(const Approval& approval, std::string why, Refusal refusal = Refusal::other) {
     return {.status = AnswerResult::Status::refused,
             .approval = approval,
-            .message = std::move(why) + "; approval " + approval.id + " stays open"};
+            .message = std::move(why) + "; approval " + approval.id + " stays open",
+            .refusal = refusal};
 }
 
 AnswerResult expired(const Approval& approval) {
@@ -88,24 +92,31 @@ Result<std::string> schema_digest_for(ThreadSession& session, const Approval& ap
     return Failure{FailureKind::refused, "the agent has no tool called " + safe_to_show(tool).text};
 }
 
-// The complete arguments of an edit, checked against what was stored with the question.
+// The complete arguments of an edit, checked against what was stored with the question. `refusal` says more
+// of a failure of kind `refused`.
 Result<Arguments> edited_arguments(Checkpointer& store, ThreadSession& session, const Approval& approval,
-                                   const Decision& decision, const std::string& tool) {
+                                   const Decision& decision, const std::string& tool, Refusal& refusal) {
+    refusal = Refusal::bad_args;
     if (!decision.arguments) return Failure{FailureKind::refused, "an edit needs arguments"};
-    auto arguments = Arguments::parse(*decision.arguments);
-    if (!arguments)
-        return Failure{FailureKind::refused, "the edited arguments cannot be used: " + arguments.failure().message};
-    if (decision.mode == EditMode::merge || approval.question.style == Style::rules) {
-        const auto shown = Arguments::parse(approval.arguments);
-        if (!shown) return shown.failure();
-        arguments = lay_over(*shown, *arguments);
-        if (!arguments) return arguments;
-    }
+    const auto changes = Arguments::parse(*decision.arguments);
+    if (!changes)
+        return Failure{FailureKind::refused, "the edited arguments cannot be used: " + changes.failure().message};
+    const auto shown = Arguments::parse(approval.arguments);
+    if (!shown) return shown.failure();
+    const bool merges = decision.mode == EditMode::merge || approval.question.style == Style::rules;
+    auto arguments = merges ? lay_over(*shown, *changes) : changes;
+    if (!arguments) return arguments;
     auto digest = schema_digest_for(session, approval, tool);
-    if (!digest) return digest.failure();
+    if (!digest) {
+        refusal = Refusal::unknown_tool;
+        return digest.failure();
+    }
     if (digest->empty()) return arguments;
     auto schema = store.schema(*digest);
     if (!schema) return schema.failure();
+    const auto excused = tool == approval.tool ? *shown : Arguments();
+    if (auto unknown = unknown_field(*schema, tool, *changes, excused))
+        return Failure{FailureKind::refused, std::move(*unknown)};
     if (auto good = check_schema(*schema, *arguments); !good) {
         return Failure{FailureKind::refused,
                        "the edited arguments do not fit tool " + tool + ": " + good.failure().message};
@@ -152,20 +163,16 @@ std::optional<AnswerResult> told_of_missing(const Failure& failure) {
 }
 
 std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json) {
-    if (approval.question.style != Style::rules) {
-        return refused(approval, "guard " + approval.guard + " takes decisions, not answers in json");
+    const auto style = approval.question.style;
+    if (style != Style::rules) {
+        auto read = style == Style::policy ? read_policy_answer(json) : read_table_decision(approval, json);
+        if (auto* decision = std::get_if<Decision>(&read)) return std::move(*decision);
+        auto& refusal = std::get<AnswerRefusal>(read);
+        return refused(approval, std::move(refusal.message), refusal.kind);
     }
     const auto read = read_rules_answer(json);
-    if (!read) return refused(approval, "the answer is no json: " + read.failure().message);
-    switch (read->kind) {
-        case RulesAnswer::Kind::run:
-            return approve();
-        case RulesAnswer::Kind::run_edited:
-            return edit_keys(read->changes->text());
-        case RulesAnswer::Kind::deny:
-            return deny(read->reason);
-    }
-    return refused(approval, "the answer cannot be read");
+    if (!read) return refused(approval, read.failure().message, Refusal::bad_shape);
+    return decision_of(*read);
 }
 
 Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Random& random, const Approval& approval,
@@ -177,11 +184,14 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
     if (!decision.digest.empty() && decision.digest != approval.digest) {
         return CheckedAnswer(refused(approval, "the digest is not that of this approval"));
     }
+    if (auto refusal = table_refusal(approval, decision))
+        return CheckedAnswer(refused(approval, std::move(refusal->message), refusal->kind));
     const auto& allowed = approval.question.allowed;
     if (std::find(allowed.begin(), allowed.end(), decision.kind) == allowed.end()) {
-        return CheckedAnswer(refused(approval, "guard " + approval.guard + " does not take " +
-                                                   std::string(to_string(decision.kind)) +
-                                                   " (allowed: " + list_of(allowed) + ")"));
+        return CheckedAnswer(refused(approval,
+                                     "guard " + approval.guard + " does not take " +
+                                         std::string(to_string(decision.kind)) + " (allowed: " + list_of(allowed) + ")",
+                                     Refusal::not_allowed));
     }
     Answered answered{.number = approval.number,
                       .call = {approval.turn, approval.position},
@@ -193,19 +203,40 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
                       .shown = approval.digest};
     if (decision.kind == DecisionKind::edit) {
         ThreadSession session(store, approval.thread, clock, random);
-        auto arguments = edited_arguments(store, session, approval, decision, answered.tool);
+        auto refusal = Refusal::other;
+        auto arguments = edited_arguments(store, session, approval, decision, answered.tool, refusal);
         if (!arguments && arguments.failure().kind == FailureKind::refused) {
-            return CheckedAnswer(refused(approval, arguments.failure().message));
+            return CheckedAnswer(refused(approval, arguments.failure().message, refusal));
         }
         if (!arguments) return arguments.failure();
         answered.arguments = arguments->text();
     }
     if (decision.kind == DecisionKind::deny) {
-        answered.text = denial_text(approval.question.style, approval.tool, answered.message);
+        answered.text = denial_text(approval, answered.message);
     }
-    if (decision.kind == DecisionKind::respond) answered.text = answered.message;
+    if (decision.kind == DecisionKind::respond) answered.text = response_text(approval, answered.message);
     answered.answer = answer_digest(decision.kind, answered.tool, answered.arguments, answered.message);
     return CheckedAnswer(std::move(answered));
+}
+
+void add_answer(const Answered& answered, Change& change) {
+    change.events.emplace_back(answered);
+    if (!mutated(Rule::first_answer)) change.closes.push_back(answered.number);
+    // Whatever is not an approval makes the other guards' questions about this call moot.
+    if (answered.decision != DecisionKind::approve)
+        change.closes_calls.emplace_back(answered.call.turn, answered.call.position);
+}
+
+Failure none_counts(const AnswerResult& result) {
+    switch (result.status) {
+        case AnswerResult::Status::refused:
+            return {FailureKind::refused, result.message + "; none of the answers counts"};
+        case AnswerResult::Status::expired:
+            return {FailureKind::expired, result.message + "; none of the answers counts"};
+        default:
+            return {FailureKind::conflict,
+                    "approval " + result.approval.id + " was answered meanwhile; none of the answers counts"};
+    }
 }
 
 AnswerResult decided(const Approval& approval, const Answered& answered, UnixMillis at) {
@@ -243,10 +274,8 @@ Result<AnswerResult> Approvals::answer_found(const Approval& approval, const Dec
     if (approval.state != ApprovalState::open) return told(checkpointer_, approval, answered, false);
 
     ThreadSession session(checkpointer_, approval.thread, clock_, random_);
-    Change change{.events = {answered}, .lease = LeaseUse::none, .expects_seq = false};
-    if (!mutated(Rule::first_answer)) change.closes = {approval.number};
-    // Whatever is not an approval makes the other guards' questions about this call moot.
-    if (decision.kind != DecisionKind::approve) change.closes_calls.emplace_back(approval.turn, approval.position);
+    Change change{.lease = LeaseUse::none, .expects_seq = false};
+    add_answer(answered, change);
     auto appended = session.append(std::move(change));
     if (!appended) return appended.failure();
     switch (appended->status) {

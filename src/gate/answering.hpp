@@ -1,6 +1,7 @@
 // An answer before the store is asked: read, checked, and turned into its event.
 #pragma once
 
+#include "gate/session.hpp"
 #include "journal/events.hpp"
 
 #include <assent/approvals.hpp>
@@ -23,6 +24,12 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
 
 /// The style's own form as a decision, or why it is refused.
 [[nodiscard]] std::variant<Decision, AnswerResult> read_answer_json(const Approval& approval, std::string_view json);
+
+/// Adds the event and what it closes.
+void add_answer(const journal::Answered& answered, Change& change);
+
+/// Why none of the answers counts that were given together with the one of which this came.
+[[nodiscard]] Failure none_counts(const AnswerResult& result);
 
 /// What the person is told once `answered` is stored.
 [[nodiscard]] AnswerResult decided(const Approval& approval, const journal::Answered& answered, UnixMillis at);

@@ -1,6 +1,7 @@
 #include "gate/binding.hpp"
 
 #include "base/sha256.hpp"
+#include "policy/table_texts.hpp"
 
 #include <assent/rules.hpp>
 
@@ -9,6 +10,9 @@
 
 namespace assent {
 namespace {
+
+// What the model is told of a denial without a reason.
+constexpr std::string_view policy_denied_text = "Tool execution was blocked";
 
 void write_canonical(const JsonNode& node, std::string& out) {
     switch (node.kind) {
@@ -63,8 +67,25 @@ std::string idempotency_key(const std::string& thread_id, const journal::CallRef
     return hex(sha256_fields(fields)).substr(0, 32);
 }
 
-std::string denial_text(Style style, const std::string& tool, const std::string& reason) {
-    if (style == Style::rules) return tool_denied_text(tool, reason.empty() ? "denied by reviewer" : reason);
+std::string denial_text(const Approval& approval, const std::string& reason) {
+    switch (approval.question.style) {
+        case Style::rules:
+            return tool_denied_text(approval.tool, reason.empty() ? "denied by reviewer" : reason);
+        case Style::table:
+            return rejected_text(approval, reason);
+        case Style::policy:
+            return reason.empty() ? std::string(policy_denied_text) : reason;
+        case Style::assent:
+            break;
+    }
+    return denial_text(approval.tool, reason);
+}
+
+std::string response_text(const Approval& approval, const std::string& text) {
+    return approval.question.style == Style::table ? responded_text(approval, text) : text;
+}
+
+std::string denial_text(const std::string& tool, const std::string& reason) {
     auto plain = reason;
     while (!plain.empty() && plain.back() == '.') plain.pop_back();
     return "The call of `" + tool + "` was denied" + (plain.empty() ? "" : ": " + plain) +

@@ -16,8 +16,11 @@ namespace assent {
 /// The same for every start of this call.
 [[nodiscard]] std::string idempotency_key(const std::string& thread_id, const journal::CallRef& call);
 
-/// What the model is told of a denial.
-[[nodiscard]] std::string denial_text(Style style, const std::string& tool, const std::string& reason);
+/// What the model is told of a denial by a guard.
+[[nodiscard]] std::string denial_text(const std::string& tool, const std::string& reason);
+/// What it is told of a denial by a person, and of a result that a person gave, in the approval's style.
+[[nodiscard]] std::string denial_text(const Approval& approval, const std::string& reason);
+[[nodiscard]] std::string response_text(const Approval& approval, const std::string& text);
 
 /// SHA-256 of a decision's content; equal decisions are equal whatever the blanks and key order.
 [[nodiscard]] std::string answer_digest(DecisionKind kind, const std::string& tool, const std::string& arguments,

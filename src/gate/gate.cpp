@@ -2,7 +2,6 @@
 
 #include "base/mutation.hpp"
 #include "base/sha256.hpp"
-#include "gate/answering.hpp"
 #include "gate/binding.hpp"
 #include "gate/gate_impl.hpp"
 #include "gate/permit_state.hpp"
@@ -57,36 +56,13 @@ void Gate::configure(std::string settings) {
     impl_->settings = std::move(settings);
 }
 
-Result<void> Gate::prompt(const std::string& text, const std::string& by) {
-    const std::lock_guard lock(impl_->mutex);
-    if (auto read = impl_->session.refresh(); !read) return read.failure();
-    bool waiting = false;
-    auto done = impl_->append([&](const ThreadState& state) {
-        Change change{.lease = impl_->session.held() ? LeaseUse::keep : LeaseUse::take, .create = true};
-        waiting = state.turn_open;
-        if (waiting) return Change{.lease = LeaseUse::none};
-        impl_->add_configuration(state, change);
-        change.events.emplace_back(UserMessage{.text = repaired_utf8(text), .by = by});
-        return change;
-    });
-    if (done && !waiting) impl_->drop_receipts();
-    if (!done || !waiting) return done;
-    std::string open;
-    for (const auto& approval : this->open())
-        open += (open.empty() ? "" : ", ") + approval.id + " (" + approval.tool + ")";
-    return Failure{FailureKind::waiting,
-                   "thread " + impl_->session.id() +
-                       (open.empty() ? " has calls that have not ended; resume or abort it first"
-                                     : " waits for people: " + open + "; answer, resume or abort it first")};
-}
-
 Result<void> Gate::resume() {
     std::vector<AnswerResult> none;
     return resume({}, {}, none);
 }
 
 Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                          std::vector<AnswerResult>& told) {
+                          std::vector<AnswerResult>& told, Counting counting) {
     const std::lock_guard lock(impl_->mutex);
     auto known = impl_->session.refresh();
     if (!known) return known.failure();
@@ -99,7 +75,7 @@ Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewe
         auto taken = impl_->append([this](const ThreadState& state) { return impl_->take_over(state); });
         return taken ? impl_->expire() : taken;
     }
-    return impl_->resume_with(answers, reviewer, told);
+    return impl_->resume_with(answers, reviewer, told, counting);
 }
 
 // Takes the thread, whoever held it before being gone.
@@ -130,36 +106,91 @@ Result<void> Gate::Impl::settle_inherited() {
     return settled;
 }
 
+// Of answers that count together one does not: each is told what came of it, and nothing is stored.
+Result<void> Gate::Impl::tell_none_counts(const std::vector<GivenAnswer>& answers,
+                                          const std::vector<CheckedAnswer>& checked, const Reviewer& reviewer,
+                                          std::vector<AnswerResult>& told) {
+    Approvals approvals(*options.checkpointer, clock, random);
+    std::optional<Failure> why;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const auto* answered = std::get_if<Answered>(&checked[i]);
+        if (answered != nullptr && still_open(session.state(), answered->number)) {
+            told.push_back({.status = AnswerResult::Status::refused,
+                            .approval = answers[i].approval,
+                            .message = "the answers count together and another one does not; approval " +
+                                       answers[i].approval.id + " stays open"});
+            continue;
+        }
+        if (answered == nullptr) {
+            told.push_back(std::get<AnswerResult>(checked[i]));
+        } else {
+            auto late = approvals.answer(answers[i].approval.id, answers[i].decision, reviewer, session.id());
+            if (!late) return late.failure();
+            told.push_back(std::move(late).value());
+        }
+        if (!why) why = none_counts(told.back());
+    }
+    return why.value_or(Failure{FailureKind::database, "the store refused the answers; try again"});
+}
+
+// All answers in one append, for a thread that goes on elsewhere.
+Result<void> Gate::Impl::record_together(const std::vector<GivenAnswer>& answers,
+                                         const std::vector<CheckedAnswer>& checked, const Reviewer& reviewer,
+                                         std::vector<AnswerResult>& told) {
+    Change change{.lease = LeaseUse::none, .expects_seq = false};
+    for (const auto& answer : checked) add_answer(std::get<Answered>(answer), change);
+    auto appended = session.append(std::move(change));
+    if (!appended) return appended.failure();
+    if (appended->status != AppendStatus::done) {
+        if (auto read = session.refresh(); !read) return read.failure();
+        return tell_none_counts(answers, checked, reviewer, told);
+    }
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        told.push_back(decided(answers[i].approval, std::get<Answered>(checked[i]), session.now()));
+    return {};
+}
+
 // Answers and the claim of what they make ready are one append: the answerer is the owner.
 Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                                     std::vector<AnswerResult>& told) {
+                                     std::vector<AnswerResult>& told, Counting counting) {
     std::vector<CheckedAnswer> checked;
     for (const auto& given : answers) {
         auto answer = check_answer(*options.checkpointer, clock, random, given.approval, given.decision, reviewer);
         if (!answer) return answer.failure();
         checked.push_back(std::move(answer).value());
     }
+    const bool together = counting == Counting::all_or_none;
+    const auto counts = [&](const ThreadState& state, const CheckedAnswer& answer) {
+        const auto* answered = std::get_if<Answered>(&answer);
+        return answered != nullptr && still_open(state, answered->number);
+    };
+    bool one_fails = false;
     std::vector<bool> stored(answers.size());
     std::vector<Start> starts;
     auto appended = append([&](const ThreadState& state) {
+        one_fails = together && !std::all_of(checked.begin(), checked.end(),
+                                             [&](const auto& answer) { return counts(state, answer); });
+        if (one_fails) return Change{};
         auto change = take_over(state);
         auto preview = latest_turn(state);
         for (const auto& event : change.events) apply(preview, event, session.now());
         for (std::size_t i = 0; i < checked.size(); ++i) {
             const auto* answered = std::get_if<Answered>(&checked[i]);
-            stored[i] = answered != nullptr && still_open(preview, answered->number);
+            stored[i] = counts(preview, checked[i]);
             if (!stored[i]) continue;
-            change.events.emplace_back(*answered);
-            change.closes.push_back(answered->number);
-            if (answered->decision != DecisionKind::approve) {
-                change.closes_calls.emplace_back(answered->call.turn, answered->call.position);
-            }
+            add_answer(*answered, change);
             apply(preview, *answered, session.now());
         }
         starts.clear();
         add_claims(preview, change, starts);
         return change;
     });
+    if (one_fails) return tell_none_counts(answers, checked, reviewer, told);
+    if (together && !appended) {
+        if (appended.failure().kind != FailureKind::leased) return appended;
+        auto recorded = record_together(answers, checked, reviewer, told);
+        return recorded ? appended : recorded;
+    }
     // From here on the claims are ours to start or to release, whatever else fails.
     if (appended) claimed_starts.insert(claimed_starts.end(), starts.begin(), starts.end());
     // Those that did not make it are told what stands, or are recorded although the thread goes on elsewhere.
@@ -185,6 +216,7 @@ Result<void> Gate::propose(const ModelTurn& turn) {
         if (!wants_turn(state)) return change;
         ThreadState preview;
         preview.running = true;
+        preview.queue = state.queue;
         const auto add = [&](Event event) {
             apply(preview, event, impl_->session.now());
             change.events.push_back(std::move(event));
@@ -206,7 +238,7 @@ Result<void> Gate::propose(const ModelTurn& turn) {
             for (auto& event : events) add(std::move(event));
         }
         if (turn.calls.empty()) add(RunFinished{.ok = true});
-        change.lease = Impl::lease_in(preview);
+        change.lease = impl_->lease_in(preview);
         return change;
     });
 }
@@ -271,6 +303,7 @@ Call Gate::Impl::with_standing_answers(const Call& call) const {
 
 // Claims what is ready in `state`; what was approved but cannot be used any more is judged again instead.
 void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vector<Start>& starts) const {
+    if (held_back(state)) return;
     for (const auto& call : state.calls) {
         if (call.stage != CallStage::ready) continue;
         const auto voided = void_approvals(session.id(), call, session.now());
@@ -281,6 +314,10 @@ void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vecto
         starts.push_back(
             {.call = call.ref, .attempt = new_attempt_id(random), .arguments_sha256 = hex(sha256(call.arguments))});
     }
+    // One that is asked again holds back the others.
+    const bool asks_again = std::any_of(change.events.begin(), change.events.end(),
+                                        [](const Event& event) { return std::holds_alternative<Asked>(event); });
+    if (options.hold_batch && asks_again) starts.clear();
     if (!starts.empty()) change.events.emplace_back(Claimed{.starts = starts, .process = this_process()});
 }
 
@@ -301,7 +338,7 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
         starts.clear();
         const bool ready = std::any_of(state.calls.begin(), state.calls.end(),
                                        [](const Call& call) { return call.stage == CallStage::ready; });
-        if (!ready) return change;
+        if (!ready || impl_->held_back(state)) return change;
         if (!session.held()) change.lease = LeaseUse::take;
         impl_->add_claims(state, change, starts);
         if (starts.empty() && session.held()) change.lease = impl_->lease_after(state, change.events);
@@ -411,7 +448,7 @@ Result<void> Gate::fail(const Failure& failure) {
 
 GateStep Gate::next() const {
     if (!impl_->claimed_starts.empty()) return GateStep::start;
-    const auto step = journal::next(impl_->session.state());
+    const auto step = journal::next(impl_->session.state(), impl_->options.hold_batch);
     switch (step.index()) {
         case 0:
             return GateStep::call_model;
@@ -446,10 +483,14 @@ std::vector<CallReport> Gate::calls() const {
 }
 
 std::vector<Approval> Gate::open() const {
+    return impl_->open();
+}
+
+std::vector<Approval> Gate::Impl::open() const {
     std::vector<Approval> open;
-    for (const auto& call : impl_->session.state().calls) {
+    for (const auto& call : session.state().calls) {
         for (const auto& ask : call.approvals) {
-            if (ask.state == ApprovalState::open) open.push_back(approval_of(impl_->session.id(), call, ask));
+            if (ask.state == ApprovalState::open) open.push_back(approval_of(session.id(), call, ask));
         }
     }
     return open;

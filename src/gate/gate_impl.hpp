@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/display.hpp"
+#include "gate/answering.hpp"
 #include "gate/inherited.hpp"
 #include "gate/judge.hpp"
 #include "gate/recorded.hpp"
@@ -72,6 +73,7 @@ public:
         turn.calls = state.calls;
         turn.turn_open = state.turn_open;
         turn.running = state.running;
+        turn.queue = state.queue;
         turn.aborted = state.aborted;
         return turn;
     }
@@ -82,8 +84,8 @@ public:
         for (const auto& event : events) apply(after, event, session.now());
         return lease_in(after);
     }
-    static LeaseUse lease_in(const journal::ThreadState& after) {
-        const auto step = journal::next(after);
+    LeaseUse lease_in(const journal::ThreadState& after) const {
+        const auto step = journal::next(after, options.hold_batch);
         const auto* wait = std::get_if<journal::Wait>(&step);
         const bool idle = std::holds_alternative<journal::Done>(step) || (wait != nullptr && wait->running == 0);
         return idle ? LeaseUse::give_back : LeaseUse::keep;
@@ -127,6 +129,11 @@ public:
         });
     }
 
+    [[nodiscard]] Result<PromptTaken> given_before(const journal::PromptKey& given,
+                                                   const journal::UserMessage& message) const;
+    Result<PromptTaken> begin(const journal::UserMessage& message);
+    Result<PromptTaken> queue(const journal::UserMessage& message);
+    [[nodiscard]] std::vector<Approval> open() const;
     Change take_over(const journal::ThreadState& state) const;
     Result<void> settle_inherited();
     // Receipts of starts whose end is on record. Most are gone already.
@@ -138,7 +145,7 @@ public:
         }
     }
     Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                             std::vector<AnswerResult>& told);
+                             std::vector<AnswerResult>& told, Counting counting);
     journal::Call with_standing_answers(const journal::Call& call) const;
     void add_claims(const journal::ThreadState& state, Change& change, std::vector<journal::Start>& starts) const;
     static void add_late(const journal::Call& call, const Outcome& outcome, const ToolResult& result, Change& change);
@@ -149,6 +156,12 @@ public:
         return !ask->asked.deadline || *ask->asked.deadline > session.now();
     }
 
+    bool held_back(const journal::ThreadState& state) const { return options.hold_batch && undecided(state); }
+
+    Result<void> tell_none_counts(const std::vector<GivenAnswer>& answers, const std::vector<CheckedAnswer>& checked,
+                                  const Reviewer& reviewer, std::vector<AnswerResult>& told);
+    Result<void> record_together(const std::vector<GivenAnswer>& answers, const std::vector<CheckedAnswer>& checked,
+                                 const Reviewer& reviewer, std::vector<AnswerResult>& told);
     Permit make_permit(const journal::Call& call, const std::string& attempt, const std::stop_token& stop) const;
 
     // Whether a claim of `resume` still stands: nobody has doubted it or ended it since.

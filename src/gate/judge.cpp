@@ -181,7 +181,7 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
     const auto arguments = Arguments::parse(call.arguments, limits_);
     if (tool == nullptr || !arguments) {
         ruling.judged.verdict = Verdict::deny;
-        ruling.judged.text = denial_text(Style::assent, call.tool, "the call can no longer be judged");
+        ruling.judged.text = denial_text(call.tool, "the call can no longer be judged");
         return ruling;
     }
     const auto seen = guarded(thread_id, call, tool.get(), *arguments);
@@ -213,7 +213,7 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
     }
     if (ruling.judged.verdict == Verdict::deny) {
         ruling.asks.clear();
-        ruling.judged.text = denial_text(Style::assent, call.tool, denial);
+        ruling.judged.text = denial_text(call.tool, denial);
     }
     return ruling;
 }
@@ -236,7 +236,10 @@ ToolResult Judge::after(const journal::Call& call, ToolResult result) const {
     const auto tool = this->tool(call.tool);
     const auto arguments = Arguments::parse(call.arguments, limits_);
     if (!arguments) return result;
-    const auto context = context_of(call, tool.get(), *arguments);
+    auto context = context_of(call, tool.get(), *arguments);
+    const auto edit = std::find_if(call.approvals.rbegin(), call.approvals.rend(),
+                                   [](const journal::Ask& ask) { return ask.state == ApprovalState::edited; });
+    if (edit != call.approvals.rend()) context.edited_by = edit->asked.guard;
     for (auto at = middleware_.rbegin(); at != middleware_.rend(); ++at) {
         try {
             if (auto changed = (*at)->after_tool(context, result)) result = std::move(*changed);

@@ -15,15 +15,19 @@ namespace {
 constexpr int rows_between_snapshots = 64;
 constexpr std::size_t task_bytes_max = 120;
 
-std::optional<ThreadStatus> status_after(const std::vector<journal::Event>& events) {
+std::optional<ThreadStatus> status_after(const journal::ThreadState& before,
+                                         const std::vector<journal::Event>& events) {
     std::optional<ThreadStatus> status;
     for (const auto& event : events) {
         if (std::holds_alternative<journal::UserMessage>(event) || std::holds_alternative<journal::ModelSaid>(event)) {
             status = ThreadStatus::active;
+        } else if (std::holds_alternative<journal::Queued>(event)) {
+            if (!before.running) status = ThreadStatus::active;
         } else if (std::holds_alternative<journal::Aborted>(event)) {
             status = ThreadStatus::aborted;
         } else if (const auto* finished = std::get_if<journal::RunFinished>(&event)) {
-            status = finished->ok ? ThreadStatus::done : ThreadStatus::failed;
+            const auto ok = before.queue.empty() ? ThreadStatus::done : ThreadStatus::active;
+            status = finished->ok ? ok : ThreadStatus::failed;
         }
     }
     return status;
@@ -129,7 +133,7 @@ Result<AppendResult> ThreadSession::append(Change change) {
                   .lease = change.lease,
                   .fence = fence_,
                   .at = clock_.now(),
-                  .status = status_after(change.events),
+                  .status = status_after(state_, change.events),
                   .closes = std::move(change.closes),
                   .closes_calls = std::move(change.closes_calls),
                   .closes_late = change.closes_late,

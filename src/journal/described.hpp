@@ -11,7 +11,7 @@ namespace assent {
 
 BOOST_DESCRIBE_ENUM(Verdict, allow, ask, deny)
 BOOST_DESCRIBE_ENUM(DecisionKind, approve, deny, edit, respond)
-BOOST_DESCRIBE_ENUM(Style, assent, rules)
+BOOST_DESCRIBE_ENUM(Style, assent, rules, table, policy)
 BOOST_DESCRIBE_ENUM(ApprovalKind, approve, unknown)
 BOOST_DESCRIBE_ENUM(ApprovalState, open, approved, denied, edited, answered, resolved, timed_out, withdrawn, aborted)
 BOOST_DESCRIBE_ENUM(Resolution, done, retry, fail)
@@ -37,7 +37,8 @@ BOOST_DESCRIBE_STRUCT(RecordedCall, (), (tool, id, arguments, arguments_hex))
 BOOST_DESCRIBE_STRUCT(GuardVerdict, (), (guard, version, verdict, reason))
 BOOST_DESCRIBE_STRUCT(KnownTool, (), (name, schema))
 BOOST_DESCRIBE_STRUCT(Configured, (), (settings, tools))
-BOOST_DESCRIBE_STRUCT(UserMessage, (), (text, by))
+BOOST_DESCRIBE_STRUCT(UserMessage, (), (text, by, key))
+BOOST_DESCRIBE_STRUCT(Queued, (), (text, by, key))
 BOOST_DESCRIBE_STRUCT(ModelSaid, (), (turn, text, calls, stop_reason, provider_content, input_tokens, output_tokens))
 BOOST_DESCRIBE_STRUCT(Prepared, (), (call, arguments))
 BOOST_DESCRIBE_STRUCT(Refused, (), (call, text))
@@ -65,9 +66,10 @@ BOOST_DESCRIBE_STRUCT(Attempt, (), (id, process, at, open))
 BOOST_DESCRIBE_STRUCT(Call, (),
                       (ref, proposed, tool, arguments, stage, asks, verdicts, approvals, satisfied, attempts, outcome,
                        result, ran, edited))
+BOOST_DESCRIBE_STRUCT(PromptKey, (), (key, text_sha256))
 BOOST_DESCRIBE_STRUCT(ThreadState, (),
                       (configured, messages, messages_cut, last_text, turns, run_turns, run_calls, calls, turn_open,
-                       running, status, aborted, finished, seq))
+                       running, status, aborted, finished, queue, prompt_keys, seq))
 
 }  // namespace journal
 }  // namespace assent

@@ -44,7 +44,9 @@ bool counts_are_possible(const ThreadState& state) {
 // A member that is left out unless it says something, as by versions that did not know it.
 std::string_view left_out(const Event& event) {
     const auto* doubted = std::get_if<Doubted>(&event);
-    return doubted != nullptr && !doubted->returned ? "returned" : "";
+    if (doubted != nullptr && !doubted->returned) return "returned";
+    const auto* said = std::get_if<UserMessage>(&event);
+    return said != nullptr && said->key.empty() ? "key" : "";
 }
 
 // {"event": KIND, its own fields}
@@ -58,6 +60,7 @@ void write_event(std::string& out, const Event& event) {
 // What older versions did not write.
 void add_missing(std::string_view kind, json::object& fields) {
     if (kind == kind_of(Doubted{})) fields.emplace("returned", false);
+    if (kind == kind_of(UserMessage{})) fields.emplace("key", "");
 }
 
 // Reads the one alternative of Event whose kind is `kind`.

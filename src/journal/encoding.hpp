@@ -1,4 +1,4 @@
-// Events, headers and snapshots as bytes. Stored forms: version 1.
+// Events, headers and snapshots as bytes, each with the version of its form.
 #pragma once
 
 #include "base/sha256.hpp"
@@ -32,7 +32,7 @@ Result<Header> decode_header(const std::string& header);
 /// The head of the chain after a row with this header.
 [[nodiscard]] Digest chain(std::span<const std::uint8_t> previous, std::string_view header);
 
-inline constexpr int snapshot_version = 1;
+inline constexpr int snapshot_version = 2;
 [[nodiscard]] std::string encode_state(const ThreadState& state);
 /// Failure kind `database` for another version's or a damaged snapshot; the caller then reads the journal.
 Result<ThreadState> decode_state(const std::string& bytes);

@@ -6,6 +6,7 @@ namespace {
 struct KindOf {
     std::string_view operator()(const Configured&) const { return "configured"; }
     std::string_view operator()(const UserMessage&) const { return "user_message"; }
+    std::string_view operator()(const Queued&) const { return "queued"; }
     std::string_view operator()(const ModelSaid&) const { return "model_turn"; }
     std::string_view operator()(const Prepared&) const { return "prepared"; }
     std::string_view operator()(const Refused&) const { return "refused"; }

@@ -55,7 +55,17 @@ struct Configured {
 struct UserMessage {
     std::string text;
     std::string by;
+    std::string key;  ///< Of the prompt, to tell it from the same given again; may be empty.
     bool operator==(const UserMessage&) const = default;
+};
+
+/// A prompt that was given while another one is worked on. It joins the conversation when the turn in hand
+/// has ended; after an abort never.
+struct Queued {
+    std::string text;
+    std::string by;
+    std::string key;
+    bool operator==(const Queued&) const = default;
 };
 
 struct ModelSaid {
@@ -218,8 +228,8 @@ struct RunFinished {
 };
 
 using Event =
-    std::variant<Configured, UserMessage, ModelSaid, Prepared, Refused, Judged, Asked, Answered, Claimed, Released,
-                 Finished, Doubted, LateFinished, Resolved, Withdrawn, TimedOut, Aborted, RunFinished>;
+    std::variant<Configured, UserMessage, Queued, ModelSaid, Prepared, Refused, Judged, Asked, Answered, Claimed,
+                 Released, Finished, Doubted, LateFinished, Resolved, Withdrawn, TimedOut, Aborted, RunFinished>;
 
 /// The stored name of an event's kind, such as "model_turn".
 [[nodiscard]] std::string_view kind_of(const Event& event) noexcept;

@@ -1,5 +1,7 @@
 #include "journal/thread.hpp"
 
+#include "base/sha256.hpp"
+
 #include <algorithm>
 
 namespace assent::journal {
@@ -37,6 +39,28 @@ Ask* find_ask(Call& call, std::int64_t number) {
     return found == call.approvals.end() ? nullptr : &*found;
 }
 
+void begin_prompt(ThreadState& state, const std::string& text) {
+    state.messages.push_back({.role = Role::user, .text = text});
+    state.running = true;
+    state.status = ThreadStatus::active;
+    state.aborted.reset();
+    state.finished.reset();
+    state.run_turns = 0;
+    state.run_calls = 0;
+}
+
+// Between two turns what was queued joins the conversation; true if there was something.
+bool deliver_queue(ThreadState& state) {
+    for (const auto& queued : state.queue) begin_prompt(state, queued.text);
+    return !std::exchange(state.queue, {}).empty();
+}
+
+void remember_key(ThreadState& state, const std::string& key, const std::string& text) {
+    if (key.empty()) return;
+    if (state.prompt_keys.size() == prompt_keys_max) state.prompt_keys.erase(state.prompt_keys.begin());
+    state.prompt_keys.push_back({.key = key, .text_sha256 = hex(sha256(text))});
+}
+
 // When the last call of a turn has ended, its results join the conversation, in the model's order.
 void close_turn_if_all_ended(ThreadState& state) {
     const bool ended = std::all_of(state.calls.begin(), state.calls.end(),
@@ -53,6 +77,7 @@ void close_turn_if_all_ended(ThreadState& state) {
             state.messages.push_back(std::move(message));
         }
         state.turn_open = false;
+        if (!state.aborted) deliver_queue(state);
     }
     if (state.aborted && state.running) {
         state.last_text = "Conversation aborted: " + reason_or_default(state.aborted->reason);
@@ -68,13 +93,18 @@ public:
     void operator()(const Configured& event) { state_.configured = event; }
 
     void operator()(const UserMessage& event) {
-        state_.messages.push_back({.role = Role::user, .text = event.text});
-        state_.running = true;
-        state_.status = ThreadStatus::active;
-        state_.aborted.reset();
-        state_.finished.reset();
-        state_.run_turns = 0;
-        state_.run_calls = 0;
+        remember_key(state_, event.key, event.text);
+        deliver_queue(state_);  // of a run that failed: these came first
+        begin_prompt(state_, event.text);
+    }
+
+    void operator()(const Queued& event) {
+        remember_key(state_, event.key, event.text);
+        if (state_.running) {
+            state_.queue.push_back(event);
+        } else {
+            begin_prompt(state_, event.text);
+        }
     }
 
     void operator()(const ModelSaid& event) {
@@ -263,6 +293,7 @@ public:
     void operator()(const Aborted& event) {
         state_.aborted = event;
         state_.status = ThreadStatus::aborted;
+        state_.queue.clear();
         for (auto& call : state_.calls) {
             close_asks(call, ApprovalState::aborted, at_);
             if (call.stage == CallStage::ended || call.stage == CallStage::claimed) continue;
@@ -280,7 +311,7 @@ public:
         state_.finished = event;
         state_.status = event.ok ? ThreadStatus::done : ThreadStatus::failed;
         // A failed run can be resumed: its next step stays what it was.
-        if (event.ok) state_.running = false;
+        if (event.ok && !deliver_queue(state_)) state_.running = false;
     }
 
 private:
@@ -347,7 +378,13 @@ ThreadState without_messages(ThreadState& state) {
     return copy;
 }
 
-NextStep next(const ThreadState& state) {
+bool undecided(const ThreadState& state) noexcept {
+    return std::any_of(state.calls.begin(), state.calls.end(), [](const Call& call) {
+        return call.stage == CallStage::proposed || call.stage == CallStage::edited || call.stage == CallStage::asked;
+    });
+}
+
+NextStep next(const ThreadState& state, bool hold_batch) {
     if (!state.running) return Done{};
     if (!state.turn_open) return CallModel{};
     JudgeCalls judge;
@@ -374,7 +411,8 @@ NextStep next(const ThreadState& state) {
         }
     }
     if (!judge.calls.empty()) return judge;
-    if (!start.calls.empty()) return start;
+    const bool held = hold_batch && undecided(state);
+    if (!start.calls.empty() && !held) return start;
     return wait;
 }
 

@@ -59,6 +59,12 @@ struct Call {
     bool edited = false;  ///< What runs is not what the model proposed.
 };
 
+/// A prompt that was given under a key.
+struct PromptKey {
+    std::string key;
+    std::string text_sha256;  ///< Hex.
+};
+
 struct ThreadState {
     Configured configured;
     /// The conversation; after a snapshot only what came since, see `messages_cut`.
@@ -74,6 +80,8 @@ struct ThreadState {
     ThreadStatus status = ThreadStatus::done;
     std::optional<Aborted> aborted;
     std::optional<RunFinished> finished;
+    std::vector<Queued> queue;           ///< Prompts that wait for the turn in hand to end.
+    std::vector<PromptKey> prompt_keys;  ///< Of the latest prompts, oldest first; see `prompt_keys_max`.
     std::int64_t seq = 0;
 
     [[nodiscard]] Call* find(const CallRef& ref) noexcept;
@@ -82,6 +90,9 @@ struct ThreadState {
     [[nodiscard]] const Call* find_attempt(const std::string& attempt) const noexcept;
     [[nodiscard]] const Ask* find_ask(std::int64_t number) const noexcept;
 };
+
+/// How many keys a thread remembers: a prompt is given again soon or never.
+inline constexpr std::size_t prompt_keys_max = 100;
 
 /// Takes one event into the state. `at` is when it happened.
 void apply(ThreadState& state, const Event& event, UnixMillis at);
@@ -106,7 +117,10 @@ struct Wait {
 struct Done {};
 using NextStep = std::variant<CallModel, JudgeCalls, StartCalls, Wait, Done>;
 
-[[nodiscard]] NextStep next(const ThreadState& state);
+/// With `hold_batch` no call of a turn is started while another one may still be asked about.
+[[nodiscard]] NextStep next(const ThreadState& state, bool hold_batch = false);
+/// Whether a call of the latest turn may still be asked about, or waits for an answer.
+[[nodiscard]] bool undecided(const ThreadState& state) noexcept;
 
 /// The text of a call's result when the thread was aborted before it started.
 [[nodiscard]] std::string aborted_text(const std::string& reason);

@@ -15,7 +15,7 @@ InterruptRule::InterruptRule(const Tool& named, Predicate condition)
 
 bool should_interrupt(const std::vector<InterruptRule>& rules, std::string_view tool, const JsonText& arguments) {
     for (const auto& rule : rules) {
-        if ((rule.tool == "*" || rule.tool == tool) && condition_holds(rule, arguments)) return true;
+        if ((rule.tool == "*" || rule.tool == tool) && condition_holds(rule.match, arguments)) return true;
     }
     return false;
 }

@@ -5,10 +5,10 @@
 namespace assent {
 
 // A condition that fails in any way counts as a match: better one question too many.
-bool condition_holds(const InterruptRule& rule, const JsonText& arguments) {
-    if (!rule.match) return true;
+bool condition_holds(const Predicate& condition, const JsonText& arguments) {
+    if (!condition) return true;
     try {
-        return rule.match(arguments);
+        return condition(arguments);
     } catch (const abi::__forced_unwind&) {
         throw;  // The thread is being cancelled; swallowing this would end the process.
     } catch (...) {
@@ -32,7 +32,7 @@ bool RulesByTool::ask(std::string_view tool, const JsonText& arguments) const {
     while (next_named != named.end() || next_any != any_tool_.end()) {
         const bool take_named = next_any == any_tool_.end() || (next_named != named.end() && *next_named < *next_any);
         const auto position = take_named ? *next_named++ : *next_any++;
-        if (condition_holds(rules_[position], arguments)) return true;
+        if (condition_holds(rules_[position].match, arguments)) return true;
     }
     return false;
 }

@@ -11,8 +11,8 @@
 
 namespace assent {
 
-/// True if the rule's condition holds for these arguments or cannot be evaluated. Its tool is not looked at.
-[[nodiscard]] bool condition_holds(const InterruptRule& rule, const JsonText& arguments);
+/// True if the condition holds for these arguments or cannot be evaluated; none always holds.
+[[nodiscard]] bool condition_holds(const Predicate& condition, const JsonText& arguments);
 
 class RulesByTool {
 public:

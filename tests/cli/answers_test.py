@@ -125,7 +125,7 @@ class OneCall(ProgramTest):
         self.assertEqual(self.pending_ids(), [self.id])
 
     def test_edits_that_do_not_fit(self):
-        for args, words in ((["--set", "content=5"], "do not fit"), (["--set", "bogus=true"], "do not fit"),
+        for args, words in ((["--set", "content=5"], "do not fit"), (["--set", "bogus=true"], "has no field bogus"),
                             (["--args", "{}"], "do not fit"), (["--args", "[]"], "cannot be used"),
                             (["--args", "nonsense"], "cannot be used"), (["--args", '{"content":"a","content":"b"}'], ""),
                             (["--args", '{"file_path":"a"}', "--tool", "bogus"], "no tool called bogus")):

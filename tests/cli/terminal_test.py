@@ -91,7 +91,7 @@ class Answers(Asked):
         with self.ask(write("a.txt", "a"), env={"EDITOR": "sed -i s/file_path/path/"}) as screen:
             screen.answer(QUESTION, "edit")
             screen.answer("[yes, no]", "yes")
-            screen.expect("do not fit")
+            screen.expect("no field path")
             screen.answer(QUESTION, "later")
             self.assertEqual(screen.end(), WAITING)
         self.assert_open()

@@ -2,6 +2,7 @@
 #include "fuzz/fuzz.hpp"
 
 #include "base/json_schema.hpp"
+#include "base/unknown_field.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assent;
@@ -22,5 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         fuzz::require_plain(fits.failure().message);
     }
     require(check_schema(schema, *arguments).ok() == fits.ok(), "the same arguments are judged alike");
+    if (const auto unknown = unknown_field(schema, "t", *arguments, Arguments())) fuzz::require_plain(*unknown);
+    require(!unknown_field(schema, "t", *arguments, *arguments), "a field that was shown is known");
     return 0;
 }

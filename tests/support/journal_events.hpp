@@ -79,6 +79,7 @@ inline std::vector<journal::Event> full_events() {
         TimedOut{.number = 5, .text = "too late"},
         Aborted{.reason = "tab closed", .by = "alice"},
         RunFinished{.ok = true, .failure_kind = "model", .message = "the model failed"},
+        Queued{.text = "and then?", .by = "bob", .key = "key-1"},
     };
 }
 
@@ -102,6 +103,7 @@ private:
         if (dice_.chance(2)) return Configured{.settings = std::to_string(dice_.roll(99)), .tools = {{"pay", ""}}};
         if (state.running && dice_.chance(2)) return Aborted{.reason = "enough", .by = "alice"};
         if (state.running && dice_.chance(2)) return RunFinished{.ok = false, .failure_kind = "model", .message = "m"};
+        if (state.running && dice_.chance(5)) return Queued{.text = "more", .by = "user", .key = "key"};
         if (!state.running) return UserMessage{.text = "prompt " + std::to_string(dice_.roll(99)), .by = "user"};
         if (!state.turn_open) {
             if (state.run_turns > 0 && dice_.chance(20)) return RunFinished{.ok = true};

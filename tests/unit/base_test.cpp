@@ -5,6 +5,7 @@
 #include "base/look_alikes.hpp"
 #include "base/sha256.hpp"
 #include "base/time_text.hpp"
+#include "base/unknown_field.hpp"
 
 #include <assent/arguments.hpp>
 
@@ -348,6 +349,39 @@ TEST(SchemaTexts, AreRefusedWhenTheyCannotBeUsed) {
     EXPECT_TRUE(check_schema_text(doubling_schema(10)).ok());
     EXPECT_EQ(check_schema_text(doubling_schema(60)).failure().message,
               "the schema cannot be used: it has more than 10000 schemas for one value");
+}
+
+TEST(UnknownFields, AreNamedWithTheNearestAndAllThatThereAre) {
+    constexpr auto fields = R"("properties":{"file_path":{},"content":{}})";
+    const auto schema = [&](const std::string& more) { return R"({"type":"object",)" + more + fields + "}"; };
+    const auto path = "tool write has no field path (nearest: file_path); it takes file_path, content";
+    struct Row {
+        const char* name;
+        std::string schema;
+        const char* changes;
+        const char* told;
+    };
+    for (const auto& row : {
+             Row{"Nearest", schema(""), R"({"content":"a","path":"b"})", path},
+             Row{"FirstOfSeveral", schema(""), R"({"path":1,"contents":2})", path},
+             Row{"Closed", schema(R"("additionalProperties":false,)"), R"({"path":1})", path},
+             Row{"LetterCase", schema(""), R"({"Content":"a"})",
+                 "tool write has no field Content (nearest: content); it takes file_path, content"},
+             Row{"HiddenCharacters", schema(""), "{\"content\\u200b\":1}",
+                 "tool write has no field content\\u{200b} (nearest: content); it takes file_path, content"},
+             Row{"Shown", schema(""), R"({"mode":"w","content":"a"})", nullptr},
+             Row{"Known", schema(""), R"({"content":"a"})", nullptr},
+             Row{"Open", schema(R"("additionalProperties":true,)"), R"({"path":1})", nullptr},
+             Row{"OpenToSome", schema(R"("additionalProperties":{"type":"string"},)"), R"({"path":1})", nullptr},
+             Row{"MorePartsMayAddFields", schema(R"("allOf":[],)"), R"({"path":1})", nullptr},
+             Row{"NoFieldsListed", R"({"type":"object"})", R"({"path":1})", nullptr},
+             Row{"FieldsThatAreNone", R"({"properties":[1]})", R"({"path":1})", nullptr},
+             Row{"NoSchema", "", R"({"path":1})", nullptr},
+         }) {
+        const auto told =
+            unknown_field(row.schema, "write", *Arguments::parse(row.changes), *Arguments::parse(R"({"mode":"r"})"));
+        EXPECT_EQ(told.value_or(""), row.told == nullptr ? "" : row.told) << row.name;
+    }
 }
 
 TEST(TimeText, IsUtcWithMilliseconds) {

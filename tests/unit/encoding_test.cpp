@@ -151,10 +151,29 @@ TEST(Encoding, WhatOlderVersionsDidNotWriteHasADefault) {
     }
 }
 
+TEST(Encoding, APromptWithoutAKeyIsStoredAsItWasBeforeThereWereKeys) {
+    for (const auto* key : {"", "key-1"}) {
+        const UserMessage message{.text = "pay it", .by = "alice", .key = key};
+        const Event event = message;
+        const auto body = encode(std::span(&event, 1));
+        EXPECT_EQ(body.contains("key"), *key != '\0') << body;
+        EXPECT_EQ(std::get<UserMessage>(decode(body, 1)->front()), message);
+    }
+}
+
 TEST(Encoding, EveryKindOfEventIsThereAndHasItsOwnName) {
     std::set<std::string_view> kinds;
     for (const auto& event : full_events()) kinds.insert(kind_of(event));
     EXPECT_EQ(kinds.size(), std::variant_size_v<Event>);
+}
+
+TEST(Encoding, EveryStyleIsStoredByItsName) {
+    for (const auto style : {Style::assent, Style::rules, Style::table, Style::policy}) {
+        const std::vector<Event> events{Asked{.number = 1, .question = {.style = style}}};
+        const auto body = encode(events);
+        EXPECT_NE(body.find(R"("style":")" + std::string(to_string(style)) + '"'), std::string::npos) << body;
+        EXPECT_EQ(*decode(body, 1), events);
+    }
 }
 
 TEST(Encoding, ARowGivesItsQuestionsTheirNumbersInOrder) {

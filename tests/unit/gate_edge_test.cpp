@@ -480,11 +480,11 @@ TEST_P(GateEdge, ASnapshotGivesTheSameStateAsTheWholeJournal) {
         EXPECT_EQ(store_.append(append)->status, AppendStatus::done);
     };
     // A cache: what cannot be read is not used.
-    for (const auto* damaged : {"", "{", R"({"v":1})", R"({"v":2,"d":{}})", R"({"v":1,"d":{}})", "[]"}) {
-        keep({.version = 1, .state = damaged});
+    for (const auto* damaged : {"", "{", R"({"v":2})", R"({"v":1,"d":{}})", R"({"v":2,"d":{}})", "[]"}) {
+        keep({.version = journal::snapshot_version, .state = damaged});
         same();
     }
-    keep({.version = 2, .state = kept->state});
+    keep({.version = journal::snapshot_version + 1, .state = kept->state});
     same();
 }
 

@@ -212,6 +212,30 @@ TEST_P(GateResume, AThreadThatRunsElsewhereTakesTheAnswersAndGoesOnThere) {
     EXPECT_EQ(pay_->runs.size(), 2U);
 }
 
+TEST_P(GateResume, AThreadThatRunsElsewhereTakesAllAnswersThatCountTogetherOrNone) {
+    auto owner = this->gate();
+    ask(*owner, 3);
+    const auto open = owner->open();
+    ASSERT_TRUE(owner->resume({{open[0], approve()}}, alice_, told_).ok());
+    auto other = this->gate();
+    const auto list = [&](const std::vector<GivenAnswer>& answers) {
+        told_.clear();
+        return other->resume(answers, bob_, told_, Counting::all_or_none);
+    };
+    const auto before = events();
+    const auto refused = list({{open[1], approve()}, {open[0], deny("no")}});
+    EXPECT_EQ(refused.failure().kind, FailureKind::conflict);
+    EXPECT_EQ(told(), (std::vector{AnswerStatus::refused, AnswerStatus::conflict}));
+    EXPECT_EQ(events(), before);
+    const auto elsewhere = list({{open[1], approve()}, {open[2], deny("no")}});
+    EXPECT_EQ(elsewhere.failure().kind, FailureKind::leased);
+    EXPECT_EQ(told(), (std::vector{AnswerStatus::decided, AnswerStatus::decided}));
+    EXPECT_TRUE(approvals().pending()->empty());
+    EXPECT_EQ(kept_->load("t", 0)->size(), 4U) << "both are one append";
+    ASSERT_TRUE(owner->refresh().ok());
+    EXPECT_EQ(run_ready(*owner), 2U);
+}
+
 TEST_P(GateResume, AThreadThatIsAbortedBeforeTheStartDoesNotStart) {
     auto gate = this->gate();
     ask(*gate);
