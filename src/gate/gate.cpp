@@ -130,7 +130,9 @@ Result<void> Gate::Impl::tell_none_counts(const std::vector<GivenAnswer>& answer
         }
         if (!why) why = none_counts(told.back());
     }
-    return why.value_or(Failure{FailureKind::database, "the store refused the answers; try again"});
+    return why.value_or(Failure{FailureKind::refused,
+                                "one of the answers leaves nothing to ask where another one answers; none of the "
+                                "answers counts"});
 }
 
 // All answers in one append, for a thread that goes on elsewhere.
@@ -168,15 +170,14 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
     std::vector<bool> stored(answers.size());
     std::vector<Start> starts;
     auto appended = append([&](const ThreadState& state) {
-        one_fails = together && !std::all_of(checked.begin(), checked.end(),
-                                             [&](const auto& answer) { return counts(state, answer); });
-        if (one_fails) return Change{};
         auto change = take_over(state);
         auto preview = latest_turn(state);
         for (const auto& event : change.events) apply(preview, event, session.now());
         for (std::size_t i = 0; i < checked.size(); ++i) {
             const auto* answered = std::get_if<Answered>(&checked[i]);
             stored[i] = counts(preview, checked[i]);
+            one_fails = together && !stored[i];
+            if (one_fails) return Change{.lease = LeaseUse::none};
             if (!stored[i]) continue;
             add_answer(*answered, change);
             apply(preview, *answered, session.now());

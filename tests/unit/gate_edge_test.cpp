@@ -107,6 +107,32 @@ TEST_P(GateEdge, AQuestionAboutOldArgumentsCannotBeApprovedForEditedOnes) {
     EXPECT_EQ(claimed(*gate).size(), 1U);
 }
 
+TEST_P(GateEdge, AnswersThatCountTogetherAndExcludeEachOtherDoNotCount) {
+    guard_->verdicts["pay"] = second_->verdicts["pay"] = Verdict::ask;
+    for (const bool elsewhere : {false, true}) {
+        auto options = this->options();
+        options.thread_id = elsewhere ? "elsewhere" : "here";
+        Gate owner(options);
+        ask(owner);
+        const auto open = owner.open();
+        ASSERT_EQ(open.size(), 2U);
+        if (elsewhere) {
+            ASSERT_TRUE(owner.resume().ok());
+        }
+        std::vector<AnswerResult> told;
+        Gate other(options);
+        const auto resumed =
+            other.resume({{open[0], edit(R"({"n":2})")}, {open[1], approve()}}, alice_, told, Counting::all_or_none);
+        EXPECT_EQ(resumed.failure().kind, FailureKind::refused) << "the edit withdraws the other question";
+        EXPECT_EQ(resumed.failure().message,
+                  "one of the answers leaves nothing to ask where another one answers; none of the answers counts");
+        ASSERT_EQ(told.size(), 2U);
+        EXPECT_EQ(told[0].status, AnswerStatus::refused);
+        EXPECT_EQ(told[1].status, AnswerStatus::refused);
+        EXPECT_EQ(approvals().pending(options.thread_id)->size(), 2U);
+    }
+}
+
 TEST_P(GateEdge, AnEditStandsForTheGuardAsItWasAndNotForEver) {
     struct Row {
         const char* version;
