@@ -28,6 +28,7 @@ bool same_content(const Decision& given, const journal::Answered& stored, const 
 
 void Auditor::audit() {
     for (const auto& thread : world_.threads) audit_thread(thread);
+    if (rows_ != world_.ledger.rows.size()) world_.ledger.broke(Rule::no_replay, "a row that was stored is gone");
     audit_effects();
     audit_recorded();
     audit_told();
@@ -39,11 +40,10 @@ void Auditor::audit_thread(const std::string& thread) {
     auto& rows = world_.store.rows;
     const auto head = rows.find_thread(thread);
     if (!head || !head->has_value()) return;
-    auto& audit = threads_.emplace(thread, ThreadAudit(thread, ledger)).first->second;
+    auto& audit = threads_.emplace(thread, ThreadAudit(thread, world_.shape.hold_batch, ledger)).first->second;
     Digest hash{};
-    std::size_t seen = 0;
     for (const auto& row : *rows.load(thread, 0)) {
-        ++seen;
+        ++rows_;
         const auto stored = ledger.rows.find(row.pos);
         const auto header = journal::decode_header(row.header);
         const auto events = header ? journal::decode(row.body, header->first_number) : header.failure();
@@ -191,7 +191,7 @@ void Auditor::check_told(const Told& told, const Question& question) {
             break;
         }
         case Status::refused:
-            if (told.acceptable) lie("a good answer cannot be taken: " + told.result->message);
+            if (told.acceptable && !told.together) lie("a good answer cannot be taken: " + told.result->message);
             break;
         case Status::not_found:
         case Status::ambiguous:

@@ -33,6 +33,7 @@ private:
     World& world_;
     std::map<std::string, ThreadAudit> threads_;
     std::map<std::string_view, std::int64_t> events_;
+    std::size_t rows_ = 0;
     std::set<std::int64_t> counted_;  ///< Questions whose answerer was told that it counts.
 };
 

@@ -3,6 +3,7 @@
 #include "sim/host_code.hpp"
 #include "sim/reviewers.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -42,10 +43,28 @@ bool Driver::can_use(const std::string& thread) const {
 void Driver::prompt(const std::string& thread) {
     if (!can_use(thread)) return;
     auto& seat = process_.seat(thread);
+    const auto prompt = any_prompt();
+    const auto taken = in_gate(HostCode::none, [&] { return seat.gate->prompt(prompt, "user"); });
+    say(thread, ("prompts \"" + prompt.text + "\"" + (prompt.queue ? ", or queues it, in" : " in")).c_str(),
+        failure_of(taken));
+    if (!taken) return;
+    world_.ledger.count(*taken == PromptTaken::begun    ? "prompt begun"
+                        : *taken == PromptTaken::queued ? "prompt queued"
+                                                        : "prompt repeated");
+    seat.live = seat.live || *taken == PromptTaken::begun;
+}
+
+// A new one, or one that was given before: whoever gave it may not know what became of it.
+Prompt Driver::any_prompt() {
+    auto& dice = world_.dice();
     world_.ledger.count("prompt");
-    const auto done = in_gate(HostCode::none, [&] { return seat.gate->prompt("do it", "user"); });
-    say(thread, "prompts", failure_of(done));
-    seat.live = seat.live || done.ok();
+    if (!world_.prompts.empty() && dice.chance(15)) return dice.pick(world_.prompts);
+    Prompt prompt{.text = "do " + std::to_string(world_.prompts.size() + 1)};
+    if (dice.chance(60)) prompt.idempotency_key = prompt.text;
+    prompt.queue = dice.chance(35);
+    prompt.abort_open = dice.chance(6);
+    world_.prompts.push_back(prompt);
+    return prompt;
 }
 
 void Driver::resume(const std::string& thread) {
@@ -61,18 +80,30 @@ void Driver::resume_with_answers(const std::string& thread) {
     if (!can_use(thread)) return;
     auto& seat = process_.seat(thread);
     Reviewers reviewers(world_, process_.store, process_.clock, process_.random);
-    const auto answers = in_gate(HostCode::none, [&] { return reviewers.some_answers(thread); });
+    auto answers = in_gate(HostCode::none, [&] { return reviewers.some_answers(thread); });
     if (answers.empty()) return;
     world_.ledger.count("resume with answers");
+    const bool together = world_.dice().chance(25);
     const auto reviewer = reviewers.any_reviewer();
     std::vector<GivenAnswer> given;
-    for (const auto& answer : answers) given.push_back({answer.approval, answer.decision});
+    for (auto& answer : answers) {
+        answer.together = together;
+        given.push_back({answer.approval, answer.decision});
+    }
     std::vector<AnswerResult> told;
-    const auto done = in_gate(HostCode::guards, [&] { return seat.gate->resume(given, reviewer, told); });
+    const auto done = in_gate(HostCode::guards, [&] {
+        return seat.gate->resume(given, reviewer, told, together ? Counting::all_or_none : Counting::each);
+    });
     for (std::size_t i = 0; i < answers.size(); ++i) {
         std::optional<AnswerResult> result;
         if (i < told.size()) result = told[i];
         reviewers.record(answers[i], reviewer, std::move(result));
+    }
+    const auto decided = std::count_if(told.begin(), told.end(), [](const AnswerResult& result) {
+        return result.status == AnswerResult::Status::decided;
+    });
+    if (together && decided != 0 && static_cast<std::size_t>(decided) != answers.size()) {
+        world_.ledger.broke(Rule::first_answer, "some of several answers count that count together or not at all");
     }
     say(thread, "resumes with answers", failure_of(done));
     seat.live = done.ok();

@@ -29,6 +29,8 @@ public:
 private:
     enum class Going { on, rests, failed };
 
+    [[nodiscard]] Prompt any_prompt();
+
     Going step(Seat& seat, bool to_the_end);
     Going gate_step(Seat& seat);
     Going propose(Seat& seat);

@@ -10,7 +10,8 @@
 namespace assent::sim {
 namespace {
 
-constexpr std::string_view pay_schema = R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})";
+constexpr std::string_view pay_schema =
+    R"({"type":"object","required":["n"],"additionalProperties":true,"properties":{"n":{"type":"integer"}}})";
 
 class PlayedTool final : public Tool {
 public:

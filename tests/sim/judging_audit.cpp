@@ -158,6 +158,12 @@ void ThreadAudit::operator()(const journal::Claimed& event) {
     if (event.process != ledger_.processes.at(row_.stored.actor).mark) {
         broke(Rule::on_record, "a claim names another process than the one that made it");
     }
+    const bool undecided = std::any_of(calls_.begin() + static_cast<std::ptrdiff_t>(latest_turn_), calls_.end(),
+                                       [&](const CallAudit& call) {
+                                           const bool waits = has_open_question(call) && !is_in_doubt(call);
+                                           return !call.ended && (waits || call.edited);
+                                       });
+    if (hold_batch_ && undecided) broke(Rule::exact_call, "a call of a held batch started before all were decided");
     for (const auto& start : event.starts) {
         auto* known = call(start.call);
         if (known == nullptr) continue;

@@ -40,6 +40,7 @@ struct Told {
     Reviewer reviewer;
     Decision decision;
     bool acceptable = true;  ///< Well formed and of a kind that the question takes.
+    bool together = false;   ///< Counts only if others do.
     UnixMillis at = 0;       ///< By the clock of who took the answer.
     std::optional<AnswerResult> result;
 };

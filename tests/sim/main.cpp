@@ -18,8 +18,10 @@
 
 namespace {
 
-using namespace assent;
-using namespace assent::sim;
+using assent::mutated_rule;
+using assent::Rule;
+using assent::sim::Outcomes;
+using assent::sim::run_sequence;
 using Counts = std::map<std::string_view, std::int64_t>;
 
 // So often a sequence is made twice, which must give the same story.
@@ -51,7 +53,7 @@ std::string command_for(std::uint64_t seed, const std::set<int>& only) {
 
 std::uint64_t drawn_seed() {
     std::array<std::uint8_t, 4> bytes{};
-    system_random().fill(bytes);
+    assent::system_random().fill(bytes);
     std::uint64_t seed = 0;
     for (const auto byte : bytes) seed = seed << 8 | byte;
     return seed;
@@ -71,7 +73,7 @@ int tell(std::uint64_t seed, const std::optional<std::set<int>>& only) {
 // The shortest story of a seed that breaks a rule.
 void report(std::uint64_t seed, const Outcomes& outcomes) {
     const auto rule = outcomes.violations.front().rule;
-    const auto needed = needed_operations(seed, outcomes.operations, rule);
+    const auto needed = assent::sim::needed_operations(seed, outcomes.operations, rule);
     std::printf("sim: seed %s breaks rule %d\n", std::to_string(seed).c_str(), number_of(rule));
     (void)tell(seed, needed);
     std::printf("again: %s\n", command_for(seed, needed).c_str());

@@ -34,6 +34,7 @@ Seat& Process::seat(const std::string& thread) {
                                                    .guards = guards_,
                                                    .use_by_ms = use_by_ms,
                                                    .start_within_ms = start_within_ms,
+                                                   .hold_batch = world_.shape.hold_batch,
                                                    .clock = &clock,
                                                    .random = &random});
     return seat;

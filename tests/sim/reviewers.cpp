@@ -108,6 +108,7 @@ void Reviewers::record(const DraftAnswer& answer, const Reviewer& reviewer, std:
                                   .reviewer = reviewer,
                                   .decision = answer.decision,
                                   .acceptable = answer.acceptable,
+                                  .together = answer.together,
                                   .at = clock_.now(),
                                   .result = std::move(result)});
 }

@@ -14,6 +14,7 @@ struct DraftAnswer {
     Approval approval;
     Decision decision;
     bool acceptable = true;
+    bool together = false;  ///< See Told.
 };
 
 class Reviewers {

@@ -14,6 +14,7 @@ public:
 
     std::string operator()(const journal::Configured&) { return text_; }
     std::string operator()(const journal::UserMessage& event) { return text_ + " " + event.text; }
+    std::string operator()(const journal::Queued& event) { return text_ + " " + event.text; }
     std::string operator()(const journal::ModelSaid& event) {
         text_ += " " + std::to_string(event.turn) + ":";
         for (const auto& call : event.calls) text_ += " " + call.tool + call.arguments;

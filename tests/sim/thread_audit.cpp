@@ -9,7 +9,6 @@ namespace assent::sim {
 namespace {
 
 const std::string unknown_text = "It is not known whether this call ran to its end.";
-const std::string aborted_text = "aborted: enough";
 
 std::string name_of(const journal::CallRef& ref) {
     return "call " + std::to_string(ref.turn) + "." + std::to_string(ref.position);
@@ -65,8 +64,10 @@ void ThreadAudit::end_call(CallAudit& call, std::string text) {
     call.edited = false;
     call.text = std::move(text);
     withdraw_questions(call, ApprovalState::withdrawn);
-    // With its last call an aborted run has come to its end.
-    if (aborted_ && all_ended()) running_ = false;
+    if (!all_ended()) return;
+    // With its last call an aborted run has come to its end; else what was queued joins.
+    if (aborted_) running_ = false;
+    queued_ = 0;
 }
 
 void ThreadAudit::read(const std::vector<journal::Event>& events, const RowFacts& row) {
@@ -79,8 +80,24 @@ void ThreadAudit::read(const std::vector<journal::Event>& events, const RowFacts
     }
 }
 
-void ThreadAudit::operator()(const journal::UserMessage&) {
+void ThreadAudit::note_key(const std::string& key) {
+    if (!key.empty() && !prompt_keys_.insert(key).second) broke(Rule::no_replay, "a prompt was begun twice");
+}
+
+void ThreadAudit::operator()(const journal::UserMessage& event) {
+    note_key(event.key);
     if (!all_ended()) broke(Rule::no_replay, "a prompt came in while calls were open");
+    queued_ = 0;
+    running_ = true;
+    aborted_ = false;
+}
+
+void ThreadAudit::operator()(const journal::Queued& event) {
+    note_key(event.key);
+    if (running_) {
+        ++queued_;
+        return;
+    }
     running_ = true;
     aborted_ = false;
 }
@@ -186,7 +203,7 @@ void ThreadAudit::operator()(const journal::Released& event) {
     attempt->on_record = true;
     if (ledger_.effect_of(event.attempt) != nullptr)
         broke(Rule::at_most_once, "a start that ran is called not started");
-    if (aborted_) end_call(calls_[attempt->call], aborted_text);
+    if (aborted_) end_call(calls_[attempt->call], "aborted: " + abort_reason_);
 }
 
 // What is on record of a start must be what its body gave back.
@@ -298,6 +315,8 @@ void ThreadAudit::operator()(const journal::TimedOut& event) {
 void ThreadAudit::operator()(const journal::Aborted& event) {
     if (event.by.empty()) broke(Rule::on_record, "an abort does not say who did it");
     aborted_ = true;
+    abort_reason_ = event.reason;
+    queued_ = 0;
     for (auto i = latest_turn_; i < calls_.size(); ++i) {
         auto& known = calls_[i];
         const bool in_doubt = is_in_doubt(known);
@@ -307,7 +326,7 @@ void ThreadAudit::operator()(const journal::Aborted& event) {
             known.attempts.empty() ? AttemptAudit::Stage::released : attempts_.at(known.attempts.back()).stage;
         // What runs is waited for.
         if (stage == AttemptAudit::Stage::open) continue;
-        end_call(known, in_doubt ? unknown_text : aborted_text);
+        end_call(known, in_doubt ? unknown_text : "aborted: " + abort_reason_);
     }
     if (all_ended()) running_ = false;
 }
@@ -315,7 +334,8 @@ void ThreadAudit::operator()(const journal::Aborted& event) {
 void ThreadAudit::operator()(const journal::RunFinished& event) {
     if (!event.ok) return;
     if (!all_ended()) broke(Rule::no_replay, "a run ended while calls were open");
-    running_ = false;
+    running_ = queued_ > 0;
+    queued_ = 0;
 }
 
 void ThreadAudit::end() {

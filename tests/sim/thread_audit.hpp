@@ -63,7 +63,8 @@ struct RowFacts {
 
 class ThreadAudit {
 public:
-    ThreadAudit(std::string thread, Ledger& ledger) : thread_(std::move(thread)), ledger_(ledger) {}
+    ThreadAudit(std::string thread, bool hold_batch, Ledger& ledger)
+        : thread_(std::move(thread)), hold_batch_(hold_batch), ledger_(ledger) {}
 
     void read(const std::vector<journal::Event>& events, const RowFacts& row);
     /// What must hold once faults have stopped and everything was answered.
@@ -75,6 +76,7 @@ public:
 
     void operator()(const journal::Configured&) {}
     void operator()(const journal::UserMessage& event);
+    void operator()(const journal::Queued& event);
     void operator()(const journal::ModelSaid& event);
     void operator()(const journal::Prepared& event);
     void operator()(const journal::Refused& event);
@@ -103,6 +105,7 @@ private:
     /// Whether a person's answer stands for this guard's asking about the arguments as they are.
     [[nodiscard]] bool satisfied(const CallAudit& call, const journal::GuardVerdict& guard) const;
     [[nodiscard]] bool judging_is_due(const CallAudit& call, const journal::Judged& event) const;
+    void note_key(const std::string& key);
     void check_guards(const CallAudit& call, const journal::Judged& event);
     void check_claim(const CallAudit& call, const journal::Start& start);
     void check_may_start_again(const CallAudit& call);
@@ -112,6 +115,7 @@ private:
     [[nodiscard]] bool all_ended() const;
 
     std::string thread_;
+    bool hold_batch_;
     Ledger& ledger_;
     RowFacts row_;
     std::size_t latest_turn_ = 0;  ///< Where its calls begin.
@@ -122,8 +126,11 @@ private:
     std::set<std::pair<std::size_t, std::string>> questions_due_;  ///< By call and guard, in this row.
     std::set<int> asked_before_row_;  ///< Calls of the turn whose questions this row withdrew.
     int turns_ = 0;
+    int queued_ = 0;  ///< Prompts that wait for the turn to end.
+    std::set<std::string> prompt_keys_;
     bool running_ = false;
     bool aborted_ = false;
+    std::string abort_reason_;
 };
 
 }  // namespace assent::sim

@@ -20,6 +20,7 @@ Shape shape_of(test::Dice& dice) {
     shape.leases_expire = dice.chance(40);
     shape.several_hosts = dice.chance(30);
     shape.clocks_differ = dice.chance(20);
+    shape.hold_batch = dice.chance(20);
     shape.faults = dice.pick({0, 10, 25, 40});
     shape.meanwhile = dice.pick({0, 5, 15});
     return shape;
@@ -28,8 +29,8 @@ Shape shape_of(test::Dice& dice) {
 }  // namespace
 
 World::World(std::uint64_t seed_given, std::vector<std::string>* log)
-    : seed(seed_given), desk_random(mixed(seed_given ^ 0xdeULL)), dice_(mixed(seed_given)), log_(log) {
-    shape = shape_of(dice_);
+    : seed(seed_given), desk_random(mixed(seed_given ^ 0xdeULL)), dice_(std::in_place, mixed(seed_given)), log_(log) {
+    shape = shape_of(*dice_);
     for (int i = 1; i <= shape.threads; ++i) threads.push_back("t" + std::to_string(i));
     desk = std::make_unique<Connection>(store, 0);
     store.tick = [this] { return ++ticks_; };
@@ -39,7 +40,7 @@ World::World(std::uint64_t seed_given, std::vector<std::string>* log)
         return shape.leases_expire && process.stalled_since && time.monotonic - *process.stalled_since > lease_ms;
     };
     store.meanwhile = [this](int no) {
-        if (!meanwhile || !dice_.chance(shape.meanwhile)) return;
+        if (!meanwhile || !dice_->chance(shape.meanwhile)) return;
         meanwhile();
         if (no != 0) processes[static_cast<std::size_t>(no) - 1]->stalled_since.reset();
     };
@@ -67,7 +68,7 @@ ProcessLife World::life_of(const journal::ProcessMark& mark) const {
 }
 
 void World::use_dice_of(int operation) {
-    dice_ = test::Dice(mixed(seed + mixed(static_cast<std::uint64_t>(operation))));
+    dice_.emplace(mixed(seed + mixed(static_cast<std::uint64_t>(operation))));
 }
 
 Process& World::start_process(std::string guard_version) {
@@ -98,8 +99,8 @@ std::vector<Process*> World::running_processes() {
 
 Process* World::any_process() {
     const auto ready = ready_processes();
-    if (!ready.empty()) return dice_.pick(ready);
-    return &start_process(dice_.chance(15) ? "2" : "1");
+    if (!ready.empty()) return dice_->pick(ready);
+    return &start_process(dice_->chance(15) ? "2" : "1");
 }
 
 void World::kill(Process& process) {

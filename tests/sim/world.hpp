@@ -28,6 +28,7 @@ struct Shape {
     bool leases_expire = false;  ///< As on several machines; else only death ends a lease.
     bool several_hosts = false;
     bool clocks_differ = false;
+    bool hold_batch = false;
     int faults = 0;     ///< Percent of operations that arm one.
     int meanwhile = 0;  ///< Percent of appends and bodies during which others act.
 };
@@ -44,7 +45,7 @@ public:
 
     /// The choices of one operation, the same whatever other operations there are.
     void use_dice_of(int operation);
-    test::Dice& dice() { return dice_; }
+    test::Dice& dice() { return *dice_; }
 
     Process& start_process(std::string guard_version);
     /// Processes that live, are not stalled and are in no gate: those that can be told to do something.
@@ -70,9 +71,10 @@ public:
     Ledger ledger;
     SharedStore store{ledger};
     std::vector<std::unique_ptr<Process>> processes;
-    Process* actor = nullptr;  ///< The process whose gate or body is on the stack.
-    int depth = 0;             ///< Operations inside operations.
-    int stamps = 0;            ///< Given out by `before_tool`, each once.
+    Process* actor = nullptr;     ///< The process whose gate or body is on the stack.
+    int depth = 0;                ///< Operations inside operations.
+    int stamps = 0;               ///< Given out by `before_tool`, each once.
+    std::vector<Prompt> prompts;  ///< Given so far.
     /// Reviewers' programs; a dead one is replaced by the next.
     std::unique_ptr<Connection> desk;
     PlayedClock desk_clock{time};
@@ -82,7 +84,7 @@ public:
     std::vector<std::string> threads;
 
 private:
-    test::Dice dice_;
+    std::optional<test::Dice> dice_;
     Tick ticks_ = 0;
     std::vector<std::string>* log_;
 };
