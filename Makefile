@@ -7,6 +7,7 @@
 #   PREFIX  where `make install` installs
 #   SEEDS   how many sequences `make sim` runs (1000000), from seed FIRST (1; `new`: drawn)
 #   MINUTES how long `make fuzz` runs each target
+#   SOAK_SECONDS  how long `make soak` swaps folders and links
 #   TARGET  the targets that `make fuzz` runs (all)
 
 JOBS ?= $(shell nproc)
@@ -17,11 +18,12 @@ CTEST ?=
 SEEDS ?= 1000000
 FIRST ?= 1
 MINUTES ?= 1
+SOAK_SECONDS ?= 60
 TARGET ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz sim conformance install format clean
+.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz sim conformance soak install format clean
 
 # Progress on a terminal, silence elsewhere.
 ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
@@ -53,6 +55,7 @@ help:
 	@echo "make asan         all tests under the address and undefined behaviour sanitizers"
 	@echo "make tsan         all tests under the thread sanitizer"
 	@echo "make bare         build and test in the smallest Debian 12 system, made for it (root)"
+	@echo "make soak         swap folders and links under the file tools (SOAK_SECONDS=N)"
 	@echo "make fuzz         any bytes to every parser (MINUTES=N each, TARGET=…)"
 	@echo "make sim          the engine on played time, store and processes (SEEDS=N, FIRST=S)"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
@@ -90,6 +93,13 @@ conformance:
 	@ninja -C build/dev -t query assent-conformance >/dev/null 2>&1 || { echo "make conformance: not in this version" >&2; exit 1; }
 	$(call compile,dev,--target assent-conformance)
 	@build/dev/bin/assent-conformance $(CASES)
+
+# 100,000 attempts a minute at least.
+soak:
+	@tools/install-packages build test
+	$(call configure,dev)
+	$(call compile,dev,--target path_tricks)
+	@build/dev/bin/path_tricks --seconds $(SOAK_SECONDS) --attempts-min $$(($(SOAK_SECONDS) * 100000 / 60))
 
 bare:
 	@JOBS=$(JOBS) tools/bare

@@ -14,6 +14,7 @@
 #include <assent/middleware.hpp>
 #include <assent/model.hpp>
 #include <assent/parse_answer.hpp>
+#include <assent/permissions.hpp>
 #include <assent/result.hpp>
 #include <assent/rules.hpp>
 #include <assent/sqlite.hpp>

@@ -42,6 +42,16 @@ public:
     [[nodiscard]] virtual bool can_ask() const = 0;
     /// Names of tools this guard speaks of; one that no tool has is an error when an agent is built.
     [[nodiscard]] virtual std::vector<std::string> tools_named() const { return {}; }
+    /// Whether calls of this tool do not run unless the guard lets them: true for the tools it names, override
+    /// it in a guard that judges all. Beside path permissions a tool that runs commands needs such a guard.
+    [[nodiscard]] virtual bool covers(std::string_view tool) const {
+        for (const auto& name : tools_named()) {
+            if (name == tool) return true;
+        }
+        return false;
+    }
+    /// Whether it judges paths by path permissions, which commands do not keep.
+    [[nodiscard]] virtual bool judges_paths() const { return false; }
     /// The verdict on one call. An exception is a denial.
     [[nodiscard]] virtual Judgement judge(const GuardedCall& call) = 0;
 };

@@ -182,6 +182,8 @@ public:
     [[nodiscard]] std::string version() const override { return version_; }
     [[nodiscard]] bool can_ask() const override;
     [[nodiscard]] std::vector<std::string> tools_named() const override;
+    /// Also every tool, if "*" asks without a condition.
+    [[nodiscard]] bool covers(std::string_view tool) const override;
     [[nodiscard]] Judgement judge(const GuardedCall& call) override;
 
 private:

@@ -15,6 +15,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assent {
 
@@ -47,13 +48,33 @@ struct ToolResult {
     bool operator==(const ToolResult&) const = default;
 };
 
+/// What a tool does with the place that an argument names; path permissions judge it by that.
+enum class PathUse : std::uint8_t {
+    read,
+    write,
+    search,  ///< Reads everything below it.
+    remove,  ///< Deletes it and everything below it.
+};
+
+/// An argument that is a path in the workspace, or a list of paths.
+struct PathArgument {
+    std::string name;
+    PathUse use = PathUse::write;
+    std::string pattern;  ///< Of a search: the argument with a pattern of paths; may be empty.
+
+    bool operator==(const PathArgument&) const = default;
+};
+
 /// What a tool is, for models, guards and reviewers.
 struct ToolSpec {
-    std::string name;         ///< ASCII letters, digits, `_`, `-`, `.`; 1 to 64 characters.
-    std::string description;  ///< For the model.
-    std::string schema;       ///< JSON Schema (draft 7) of the arguments; empty: any object.
-    bool read_only = false;   ///< It changes nothing; the program runs such tools without asking.
-    bool idempotent = false;  ///< Running it twice with the same idempotency key is harmless.
+    std::string name;                 ///< ASCII letters, digits, `_`, `-`, `.`; 1 to 64 characters.
+    std::string description;          ///< For the model.
+    std::string schema;               ///< JSON Schema (draft 7) of the arguments; empty: any object.
+    bool read_only = false;           ///< It changes nothing; the program runs such tools without asking.
+    bool idempotent = false;          ///< Running it twice with the same idempotency key is harmless.
+    bool runs_commands = false;       ///< It runs command lines, which open any path, whatever path permissions say.
+    bool keeps_permissions = false;   ///< It keeps path permissions.
+    std::vector<PathArgument> paths;  ///< Those a path guard judges; see `permissions.hpp`.
 
     bool operator==(const ToolSpec&) const = default;
 };
@@ -91,6 +112,8 @@ public:
     [[nodiscard]] std::string_view attempt() const noexcept;
     /// The same for every start of this call; pass it on to services that know such keys.
     [[nodiscard]] std::string_view idempotency_key() const noexcept;
+    /// Whether a person approved the call where the guard of this name asked.
+    [[nodiscard]] bool approved_for(std::string_view guard) const noexcept;
     /// Stops when the run is cancelled or the thread aborted; end soon after.
     [[nodiscard]] std::stop_token stop_token() const noexcept;
 

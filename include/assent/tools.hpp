@@ -8,6 +8,8 @@
 // Errors: what goes wrong is a ToolResult with `is_error` and a text for the model.
 #pragma once
 
+#include <assent/guard.hpp>
+#include <assent/permissions.hpp>
 #include <assent/result.hpp>
 #include <assent/tool.hpp>
 
@@ -21,6 +23,7 @@
 namespace assent {
 
 class ConfinedFolder;
+class PathRules;
 
 /// A folder that was opened once; copies share it. If its path is given to another folder later, the
 /// file tools go on in the one that was opened.
@@ -31,13 +34,25 @@ public:
 
     /// Absolute and without links, as it was when opened.
     [[nodiscard]] const std::string& path() const noexcept;
+    /// The same folder with these rules instead of those it had: its file tools keep them whatever guards
+    /// there are. Where a rule asks they refuse unless `path_guard` has asked. Throws ConfigError.
+    [[nodiscard]] Workspace with_permissions(std::vector<FilesystemPermission> permissions) const;
+
     /// For the tools themselves.
     [[nodiscard]] const ConfinedFolder& folder() const noexcept { return *folder_; }
+    /// For the tools themselves; null: there are none.
+    [[nodiscard]] const PathRules* rules() const noexcept { return rules_.get(); }
 
 private:
     explicit Workspace(std::shared_ptr<const ConfinedFolder> folder) noexcept : folder_(std::move(folder)) {}
     std::shared_ptr<const ConfinedFolder> folder_;
+    std::shared_ptr<const PathRules> rules_;
 };
+
+/// The guard `permissions`: judges the paths that tools name, as `ToolSpec::paths` says, by the permissions
+/// of `workspace`, and asks people where a rule says so. Also for tools of your own; what those open after
+/// it has judged is theirs to check. Refuses paths with `..`, with `~` in front and with drives.
+[[nodiscard]] std::shared_ptr<Guard> path_guard(Workspace workspace);
 
 /// `read_file {file_path, offset, limit}`: numbered lines of a text file, base64 of any other.
 [[nodiscard]] std::shared_ptr<Tool> read_file_tool(Workspace workspace);

@@ -69,6 +69,8 @@ struct Judgement {
     Verdict verdict = Verdict::deny;
     std::string reason;                ///< For people and, on a denial, for the model.
     std::optional<Question> question;  ///< Given exactly when the verdict is `ask`.
+    /// On a denial: what the model reads, as it is. Empty: the usual text with `reason`.
+    std::string told;
 
     bool operator==(const Judgement&) const = default;
 };

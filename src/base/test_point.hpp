@@ -11,6 +11,9 @@ namespace assent {
 #ifdef ASSENT_TEST_POINTS
 inline constexpr bool test_points_compiled = true;
 void test_point(const char* name);
+/// Told of each passed point, on the thread that passes it. Null: nobody.
+using TestPointListener = void (*)(const char* name);
+void listen_to_test_points(TestPointListener listener);
 #else
 inline constexpr bool test_points_compiled = false;
 inline void test_point(const char*) {}

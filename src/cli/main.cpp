@@ -1,11 +1,11 @@
 // The program `assent`: the commands and their options. What they do stands in their own files.
+#include "base/test_switch.hpp"
 #include "cli/answer_commands.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/json_out.hpp"
 #include "cli/list_commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/version.hpp"
-#include "exec/test_switch.hpp"
 
 #include <assent/clock.hpp>
 #include <assent/tools.hpp>

@@ -37,6 +37,10 @@ std::vector<std::string> ProgramGuard::tools_named() const {
     return names;
 }
 
+bool ProgramGuard::covers(std::string_view tool) const {
+    return has(names_.deny, tool) || has(names_.ask, tool) || !has(names_.allow, tool);
+}
+
 Judgement ProgramGuard::judge(const GuardedCall& call) {
     if (has(names_.deny, call.tool_name))
         return {.verdict = Verdict::deny, .reason = "the user does not allow this tool"};

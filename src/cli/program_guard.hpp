@@ -5,6 +5,7 @@
 #include <assent/guard.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assent::cli {
@@ -25,6 +26,8 @@ public:
     [[nodiscard]] std::string version() const override;
     [[nodiscard]] bool can_ask() const override { return true; }
     [[nodiscard]] std::vector<std::string> tools_named() const override;
+    /// All but what the user allows.
+    [[nodiscard]] bool covers(std::string_view tool) const override;
     [[nodiscard]] Judgement judge(const GuardedCall& call) override;
 
 private:

@@ -1,6 +1,6 @@
 #include "exec/landlock_abi.hpp"
 
-#include "exec/test_switch.hpp"
+#include "base/test_switch.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>

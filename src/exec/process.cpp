@@ -5,10 +5,10 @@
 #include "base/real_places.hpp"
 #include "base/sha256.hpp"
 #include "base/test_point.hpp"
+#include "base/test_switch.hpp"
 #include "base/unique_fd.hpp"
 #include "exec/helper_protocol.hpp"
 #include "exec/receipts.hpp"
-#include "exec/test_switch.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 #include "exec/tool_mark.hpp"
 
-#include "exec/test_switch.hpp"
+#include "base/test_switch.hpp"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -92,16 +92,52 @@ Result<std::shared_ptr<const ConfinedFolder>> ConfinedFolder::open(const std::st
     return std::shared_ptr<const ConfinedFolder>(new ConfinedFolder(std::move(root), real.get(), way));
 }
 
-Result<FileContent> ConfinedFolder::read(std::string_view path) const {
+// Opening by openat2 is quicker, the walk knows the names.
+Result<ConfinedFolder::Reached> ConfinedFolder::reach(std::span<const std::string> parts, bool judged) const {
+    if (!judged) {
+        auto fd = resolver_.open(parts);
+        if (!fd.ok()) return fd.failure();
+        return Reached{std::move(*fd), {}};
+    }
+    auto place = resolver_.place(parts);
+    if (!place.ok()) return place.failure();
+    if (!place->target.open()) return path_failure(join_parts(parts), ENOENT);
+    return Reached{std::move(place->target), std::move(place->parts)};
+}
+
+Result<ConfinedFolder::Reached> ConfinedFolder::reach_folder(std::span<const std::string> parts, bool judged) const {
+    auto reached = reach(parts, judged);
+    if (!reached.ok()) return reached;
+    struct stat facts{};
+    if (fstat(reached->fd.get(), &facts) != 0) return path_failure(join_parts(parts), errno);
+    if (!S_ISDIR(facts.st_mode)) return path_failure(join_parts(parts), ENOTDIR);
+    return reached;
+}
+
+Result<PathFacts> ConfinedFolder::look(std::span<const std::string> parts, bool follow_last) const {
+    auto place = resolver_.place(parts, {.follow_last = follow_last, .missing = true});
+    if (!place.ok()) return place.failure();
+    PathFacts found{.place = std::move(place->parts)};
+    if (!place->target.open()) return found;
+    struct stat facts{};
+    if (fstat(place->target.get(), &facts) != 0) return path_failure(join_parts(parts), errno);
+    found.kind = S_ISDIR(facts.st_mode) ? PathFacts::Kind::folder : PathFacts::Kind::file;
+    return found;
+}
+
+Result<FileContent> ConfinedFolder::read(std::string_view path, const Admit& admit) const {
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
-    auto file = resolver_.open(parsed->parts);
+    const auto file = reach(parsed->parts, admit != nullptr);
     if (!file.ok()) return file.failure();
     struct stat facts{};
-    if (fstat(file->get(), &facts) != 0) return path_failure(path, errno);
+    if (fstat(file->fd.get(), &facts) != 0) return path_failure(path, errno);
+    if (admit != nullptr) {
+        if (auto refused = admit(file->place, kind_of(facts))) return *refused;
+    }
     if (const auto problem = not_readable(facts, path)) return *problem;
     if (parsed->names_folder) return refuse(quoted_path(path) + " is not a folder");
-    const auto fd = open_for_reading(*file, facts, path, resolver_, *parsed);
+    const auto fd = open_for_reading(file->fd, facts, path, resolver_, *parsed);
     if (!fd.ok()) return fd.failure();
     // Stamped before the bytes are read: a write in between makes the stamp old, never the bytes.
     if (fstat(fd->get(), &facts) != 0) return path_failure(path, errno);
@@ -110,19 +146,23 @@ Result<FileContent> ConfinedFolder::read(std::string_view path) const {
     return FileContent{std::move(*bytes), stamp_of(facts)};
 }
 
-Result<UniqueFd> ConfinedFolder::open_folder(std::string_view path, const std::vector<std::string>& parts) const {
-    auto folder = resolver_.open(parts);
-    if (!folder.ok()) return folder;
+Result<UniqueFd> ConfinedFolder::open_folder(std::string_view path, std::span<const std::string> parts,
+                                             const Admit& admit) const {
+    auto folder = reach(parts, admit != nullptr);
+    if (!folder.ok()) return folder.failure();
     struct stat kind{};
-    if (fstat(folder->get(), &kind) != 0) return path_failure(path, errno);
+    if (fstat(folder->fd.get(), &kind) != 0) return path_failure(path, errno);
+    if (admit != nullptr) {
+        if (auto refused = admit(folder->place, kind_of(kind))) return *refused;
+    }
     if (!S_ISDIR(kind.st_mode)) return refuse(quoted_path(path) + " is not a folder");
-    return folder;
+    return std::move(folder->fd);
 }
 
-Result<FolderList> ConfinedFolder::list(std::string_view path) const {
+Result<FolderList> ConfinedFolder::list(std::string_view path, const Admit& admit) const {
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
-    const auto folder = open_folder(path, parsed->parts);
+    const auto folder = open_folder(path, parsed->parts, admit);
     if (!folder.ok()) return folder.failure();
     UniqueFd fd(openat(folder->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd.open()) return path_failure(path, errno);
@@ -146,28 +186,37 @@ Result<FolderList> ConfinedFolder::list(std::string_view path) const {
             is_folder = resolver_.open(inside, true).ok();
             inside.pop_back();
         }
-        list.entries.push_back({std::string(name), is_folder});
+        list.entries.push_back({std::string(name), is_folder, S_ISLNK(facts.st_mode)});
     }
     std::sort(list.entries.begin(), list.entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return list;
 }
 
-Result<UniqueFd> ConfinedFolder::make_folders(const std::vector<std::string>& parts) const {
-    auto folder = resolver_.open(parts, true);
+Result<ConfinedFolder::Reached> ConfinedFolder::make_folders(std::span<const std::string> parts,
+                                                             const Admit& admit) const {
+    const bool judged = admit != nullptr;
+    const auto folders = parts.first(parts.size() - 1);
+    auto folder = reach_folder(folders, judged);
     if (folder.ok() || folder.failure().kind != FailureKind::not_found) return folder;
-    auto above = resolver_.open({}, true);
+    auto above = reach_folder({}, judged);
     if (!above.ok()) return above;
-    for (std::size_t count = 1; count <= parts.size(); ++count) {
-        const auto inside = std::span(parts).first(count);
-        auto next = resolver_.open(inside, true);
+    for (std::size_t count = 1; count <= folders.size(); ++count) {
+        const auto inside = folders.first(count);
+        auto next = reach_folder(inside, judged);
         if (!next.ok() && next.failure().kind == FailureKind::not_found) {
-            if (mkdirat(above->get(), parts[count - 1].c_str(), 0777) == 0) {
-                const UniqueFd fd(openat(above->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+            if (judged) {
+                // What counts is the file that the folders are made for.
+                auto place = above->place;
+                place.insert(place.end(), parts.begin() + static_cast<std::ptrdiff_t>(count) - 1, parts.end());
+                if (auto refused = admit(place, EntryKind::file)) return *refused;
+            }
+            if (mkdirat(above->fd.get(), inside.back().c_str(), 0777) == 0) {
+                const UniqueFd fd(openat(above->fd.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
                 if (fd.open()) (void)fsync(fd.get());
             } else if (errno != EEXIST) {
                 return path_failure(join_parts(inside), errno);
             }
-            next = resolver_.open(inside, true);
+            next = reach_folder(inside, judged);
             if (!next.ok() && next.failure().kind == FailureKind::not_found)
                 return refuse(quoted_path(join_parts(inside)) + " is a link that leads nowhere");
         }
@@ -199,33 +248,41 @@ void ConfinedFolder::sweep(int folder) const {
     remove_orphans(folder);
 }
 
+// Where the bytes go: beside the link if `path` ends in one, as it is written through.
+Result<Place> ConfinedFolder::place_to_write(const FolderPath& path, std::string_view text, const Admit& admit,
+                                             bool& link) const {
+    auto folder = make_folders(path.parts, admit);
+    if (!folder.ok()) return folder.failure();
+    Place place{std::move(folder->fd), path.parts.back(), {}, std::move(folder->place)};
+    place.parts.push_back(place.name);
+    struct stat facts{};
+    link = fstatat(place.folder.get(), place.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
+    if (link) {
+        auto real = resolver_.place(path.parts);
+        if (!real.ok()) return real.failure();
+        if (!real->folder.open()) return path_failure(text, EISDIR);
+        if (real->name.starts_with(unfinished_prefix))
+            return refuse(quoted_path(text) + " is a link to a name that is reserved for unfinished writes");
+        place = std::move(*real);
+    }
+    if (admit != nullptr) {
+        if (auto refused = admit(place.parts, EntryKind::file)) return *refused;
+    }
+    return place;
+}
+
 Result<void> ConfinedFolder::write(std::string_view path, std::string_view bytes,
-                                   const std::optional<FileStamp>& expected) const {
+                                   const std::optional<FileStamp>& expected, const Admit& admit) const {
     if (bytes.size() > file_bytes_max)
         return refuse("the content has " + std::to_string(bytes.size()) + " bytes; at most " +
                       std::to_string(file_bytes_max) + " are written");
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
     if (parsed->names_folder) return refuse("the path " + quoted_path(path) + " names a folder; a file was expected");
-    const std::vector<std::string> parents(parsed->parts.begin(), parsed->parts.end() - 1);
-    Place place;
-    place.name = parsed->parts.back();
-    if (auto folder = make_folders(parents); folder.ok()) {
-        place.folder = std::move(*folder);
-    } else {
-        return folder.failure();
-    }
-    struct stat facts{};
-    const bool link =
-        fstatat(place.folder.get(), place.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
-    if (link) {
-        auto real = resolver_.place(parsed->parts);
-        if (!real.ok()) return real.failure();
-        if (!real->folder.open()) return path_failure(path, EISDIR);
-        if (real->name.starts_with(unfinished_prefix))
-            return refuse(quoted_path(path) + " is a link to a name that is reserved for unfinished writes");
-        place = std::move(*real);
-    }
+    bool link = false;
+    const auto to = place_to_write(*parsed, path, admit, link);
+    if (!to.ok()) return to.failure();
+    const auto& place = *to;
     sweep(place.folder.get());
     if (auto done = replace_file({place.folder.get(), place.name, path, bytes, expected}, replacing_); !done.ok())
         return done;
@@ -237,25 +294,31 @@ Result<void> ConfinedFolder::write(std::string_view path, std::string_view bytes
     return {};
 }
 
-Result<bool> ConfinedFolder::walk(std::string_view path, const std::function<Walking(const TreeEntry&)>& visit) const {
+Result<bool> ConfinedFolder::walk(std::string_view path, const std::function<Walking(const TreeEntry&)>& visit,
+                                  const Admit& admit) const {
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
-    const auto folder = open_folder(path, parsed->parts);
+    const auto folder = open_folder(path, parsed->parts, admit);
     if (!folder.ok()) return folder.failure();
     return walk_tree(*folder, visit);
 }
 
-Result<void> ConfinedFolder::remove(std::string_view path, const std::stop_token& stop) const {
+Result<void> ConfinedFolder::remove(std::string_view path, const std::stop_token& stop, const Admit& admit) const {
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
     if (parsed->parts.empty()) return refuse("the folder itself cannot be deleted, only what is in it");
-    const auto parent = resolver_.open(std::span(parsed->parts).first(parsed->parts.size() - 1), true);
+    auto parent = reach_folder(std::span(parsed->parts).first(parsed->parts.size() - 1), admit != nullptr);
     if (!parent.ok()) return parent.failure();
+    const auto& name = parsed->parts.back();
     struct stat facts{};
-    if (fstatat(parent->get(), parsed->parts.back().c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-        parsed->names_folder && !S_ISDIR(facts.st_mode))
-        return refuse(quoted_path(path) + " is not a folder");
-    return remove_entry({parent->get(), parsed->parts.back(), path}, stop);
+    if (fstatat(parent->fd.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return path_failure(path, errno);
+    const bool folder = S_ISDIR(facts.st_mode);
+    if (parsed->names_folder && !folder) return refuse(quoted_path(path) + " is not a folder");
+    if (admit != nullptr) {
+        parent->place.push_back(name);
+        if (auto refused = admit(parent->place, kind_of(facts))) return *refused;
+    }
+    return remove_entry({parent->fd.get(), name, path, folder}, stop);
 }
 
 }  // namespace assent

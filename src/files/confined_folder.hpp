@@ -9,9 +9,11 @@
 #pragma once
 
 #include "base/unique_fd.hpp"
+#include "files/folder_path.hpp"
 #include "files/resolve.hpp"
 #include "files/tree.hpp"
 
+#include <assent/permissions.hpp>
 #include <assent/result.hpp>
 
 #include <sys/stat.h>
@@ -52,6 +54,7 @@ struct FileContent {
 struct FolderEntry {
     std::string name;
     bool folder = false;  ///< Also for a link that leads to a folder inside.
+    bool link = false;
 
     bool operator==(const FolderEntry&) const = default;
 };
@@ -64,7 +67,11 @@ struct FolderList {
 /// The bytes behind `fd`, if they are those of a regular file that is not too large.
 Result<std::string> read_regular_file(int fd, std::string_view path);
 
-class ConfinedFolder {
+/// Whether what is about to be used may be: the names by which it was just reached, links taken out, and
+/// what it is (a file if there is nothing yet). Asked after opening, so nobody can swap it in between.
+using Admit = std::function<std::optional<Failure>(std::span<const std::string> place, EntryKind kind)>;
+
+class ConfinedFolder final : public PathOracle {
 public:
     /// Failure kind `tool`: missing, not a folder, not accessible.
     static Result<std::shared_ptr<const ConfinedFolder>> open(const std::string& path,
@@ -74,29 +81,41 @@ public:
     [[nodiscard]] const std::string& real_path() const noexcept { return real_path_; }
 
     /// The bytes of a regular file.
-    [[nodiscard]] Result<FileContent> read(std::string_view path) const;
-    [[nodiscard]] Result<FolderList> list(std::string_view path) const;
+    [[nodiscard]] Result<FileContent> read(std::string_view path, const Admit& admit = {}) const;
+    [[nodiscard]] Result<FolderList> list(std::string_view path, const Admit& admit = {}) const;
+    [[nodiscard]] Result<PathFacts> look(std::span<const std::string> parts, bool follow_last) const override;
 
     /// Creates or replaces a regular file, at once and durably; missing folders are made. The mode and
     /// owner of a replaced file are kept; a link at the end of the path is written through if its real
     /// place is inside. With `expected`, only if the file is still in that state.
     Result<void> write(std::string_view path, std::string_view bytes,
-                       const std::optional<FileStamp>& expected = std::nullopt) const;
+                       const std::optional<FileStamp>& expected = std::nullopt, const Admit& admit = {}) const;
 
     /// `walk_tree` of the folder at `path`, which itself may be behind links that stay inside.
-    Result<bool> walk(std::string_view path, const std::function<Walking(const TreeEntry&)>& visit) const;
+    Result<bool> walk(std::string_view path, const std::function<Walking(const TreeEntry&)>& visit,
+                      const Admit& admit = {}) const;
 
     /// Deletes a file, a link (not what it leads to) or a folder with all below it. Told to stop, it puts
     /// back what is left.
-    Result<void> remove(std::string_view path, const std::stop_token& stop = {}) const;
+    Result<void> remove(std::string_view path, const std::stop_token& stop = {}, const Admit& admit = {}) const;
 
 private:
     ConfinedFolder(UniqueFd root, std::string real_path, PathWay way)
         : root_(std::move(root)), real_path_(std::move(real_path)), resolver_(root_.get(), way) {}
 
+    struct Reached {
+        UniqueFd fd;
+        std::vector<std::string> place;  ///< Only if somebody wants to judge it.
+    };
+    [[nodiscard]] Result<Reached> reach(std::span<const std::string> parts, bool judged) const;
+    [[nodiscard]] Result<Reached> reach_folder(std::span<const std::string> parts, bool judged) const;
     /// The folder at `parts`, to look into; a file is refused. Messages name `path`.
-    [[nodiscard]] Result<UniqueFd> open_folder(std::string_view path, const std::vector<std::string>& parts) const;
-    [[nodiscard]] Result<UniqueFd> make_folders(const std::vector<std::string>& parts) const;
+    [[nodiscard]] Result<UniqueFd> open_folder(std::string_view path, std::span<const std::string> parts,
+                                               const Admit& admit) const;
+    /// The folders on the way to the file at `parts`.
+    [[nodiscard]] Result<Reached> make_folders(std::span<const std::string> parts, const Admit& admit) const;
+    [[nodiscard]] Result<Place> place_to_write(const FolderPath& path, std::string_view text, const Admit& admit,
+                                               bool& link) const;
     [[nodiscard]] bool still_leads_to(int folder, bool link, const std::vector<std::string>& parts) const;
     void sweep(int folder) const;
 

@@ -37,8 +37,8 @@ int open_with_openat2(int root, const std::string& path, std::uint64_t flags) no
 // One component at a time. `..` only occurs inside links and goes back to the folder we came from.
 class Walk {
 public:
-    Walk(int root, std::span<const std::string> parts)
-        : root_(root), path_(join_parts(parts)), rest_(parts.rbegin(), parts.rend()) {}
+    Walk(int root, std::span<const std::string> parts, PlaceOptions options)
+        : root_(root), options_(options), path_(join_parts(parts)), rest_(parts.rbegin(), parts.rend()) {}
 
     Result<Place> run() {
         while (!rest_.empty()) {
@@ -48,29 +48,32 @@ public:
             if (part == "..") {
                 if (above_.empty()) return refuse("leads out of the folder by the link " + quoted_path(link_));
                 above_.pop_back();
+                names_.pop_back();
                 continue;
             }
             UniqueFd fd(openat(folder(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
             if (!fd.open()) {
                 const int error = errno;
-                if (error == ENOENT && rest_.empty()) return Place{copy(folder()), std::move(part), {}};
+                if (error == ENOENT && rest_.empty()) return ended(copy(folder()), std::move(part), {});
+                if (error == ENOENT && options_.missing) return missing_from(std::move(part));
                 return path_failure(path_, error);
             }
             struct stat facts{};
             if (fstat(fd.get(), &facts) != 0) return path_failure(path_, errno);
-            if (S_ISLNK(facts.st_mode)) {
+            if (S_ISLNK(facts.st_mode) && (options_.follow_last || !rest_.empty())) {
                 if (auto followed = follow(fd.get(), part); !followed.ok()) return followed.failure();
             } else if (S_ISDIR(facts.st_mode)) {
-                name_ = std::move(part);
+                names_.push_back(std::move(part));
                 above_.push_back(std::move(fd));
             } else if (rest_.empty()) {
-                return Place{copy(folder()), std::move(part), std::move(fd)};
+                return ended(copy(folder()), std::move(part), std::move(fd));
             } else {
                 return path_failure(path_, ENOTDIR);
             }
         }
         // A folder. Its name is only needed by those who want a file there, and they refuse it.
-        return Place{{}, name_, copy(folder())};
+        auto name = names_.empty() ? std::string() : names_.back();
+        return Place{{}, std::move(name), copy(folder()), std::move(names_)};
     }
 
 private:
@@ -79,6 +82,20 @@ private:
 
     [[nodiscard]] Failure refuse(const std::string& why) const {
         return {FailureKind::tool, "the path " + quoted_path(path_) + " " + why};
+    }
+
+    Place ended(UniqueFd folder, std::string name, UniqueFd target) {
+        names_.push_back(name);
+        return {std::move(folder), std::move(name), std::move(target), std::move(names_)};
+    }
+
+    Result<Place> missing_from(std::string part) {
+        names_.push_back(std::move(part));
+        for (; !rest_.empty(); rest_.pop_back()) {
+            if (rest_.back() == "..") return refuse("leads through a folder that does not exist");
+            if (!rest_.back().empty() && rest_.back() != ".") names_.push_back(rest_.back());
+        }
+        return Place{{}, names_.back(), {}, std::move(names_)};
     }
 
     Result<void> follow(int link, const std::string& part) {
@@ -105,10 +122,11 @@ private:
     }
 
     int root_;
+    PlaceOptions options_;
     std::string path_;
     std::vector<std::string> rest_;  // next component last
     std::vector<UniqueFd> above_;
-    std::string name_;
+    std::vector<std::string> names_;  // of `above_`
     std::string link_;
     int links_ = 0;
 };
@@ -127,9 +145,10 @@ bool kernel_has_openat2() noexcept {
 Resolver::Resolver(int root, PathWay way) noexcept
     : root_(root), openat2_(way == PathWay::openat2 || (way == PathWay::automatic && kernel_has_openat2())) {}
 
-Result<Place> Resolver::place(std::span<const std::string> parts) const {
-    auto place = Walk(root_, parts).run();
-    if (place.ok() && !place->folder.open() && !place->target.open()) return path_failure(join_parts(parts), EMFILE);
+Result<Place> Resolver::place(std::span<const std::string> parts, PlaceOptions options) const {
+    auto place = Walk(root_, parts, options).run();
+    if (place.ok() && !place->folder.open() && !place->target.open() && !options.missing)
+        return path_failure(join_parts(parts), EMFILE);
     return place;
 }
 

@@ -10,6 +10,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace assent {
 
@@ -26,7 +27,14 @@ enum class PathWay {
 struct Place {
     UniqueFd folder;  ///< O_PATH. Not open if the target was reached by `..` of a link.
     std::string name;
-    UniqueFd target;  ///< O_PATH. Not open: nothing has this name yet.
+    UniqueFd target;                 ///< O_PATH. Not open: nothing has this name yet.
+    std::vector<std::string> parts;  ///< The names by which it was reached, links taken out.
+};
+
+struct PlaceOptions {
+    bool follow_last = true;
+    /// Names may follow a missing one; then neither folder nor target is open.
+    bool missing = false;
 };
 
 class Resolver {
@@ -39,8 +47,9 @@ public:
     /// refused and named. Failure kind `not_found` if there is nothing, else `tool`.
     [[nodiscard]] Result<UniqueFd> open(std::span<const std::string> parts, bool folder = false) const;
 
-    /// The folder and name the parts lead to; only the last component may be missing.
-    [[nodiscard]] Result<Place> place(std::span<const std::string> parts) const;
+    /// The folder and name the parts lead to; only the last component may be missing. Each name is opened
+    /// in the folder opened before, so what is open is what had these names.
+    [[nodiscard]] Result<Place> place(std::span<const std::string> parts, PlaceOptions options = {}) const;
 
 private:
     int root_;

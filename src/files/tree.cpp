@@ -51,12 +51,6 @@ std::optional<Names> names_in(const UniqueFd& folder, std::size_t names_max) {
     return found;
 }
 
-EntryKind kind_of(const struct stat& facts) noexcept {
-    if (S_ISDIR(facts.st_mode)) return EntryKind::folder;
-    if (S_ISREG(facts.st_mode)) return EntryKind::file;
-    return S_ISLNK(facts.st_mode) ? EntryKind::link : EntryKind::other;
-}
-
 class Walker {
 public:
     explicit Walker(const std::function<Walking(const TreeEntry&)>& visit) : visit_(visit) {}
@@ -174,6 +168,12 @@ Result<void> remove_folder(const Removal& wanted, const std::stop_token& stop) {
 
 }  // namespace
 
+EntryKind kind_of(const struct stat& facts) noexcept {
+    if (S_ISDIR(facts.st_mode)) return EntryKind::folder;
+    if (S_ISREG(facts.st_mode)) return EntryKind::file;
+    return S_ISLNK(facts.st_mode) ? EntryKind::link : EntryKind::other;
+}
+
 Result<std::string> TreeEntry::read() const {
     const auto& name = parts.back();
     const UniqueFd fd(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -186,10 +186,7 @@ bool walk_tree(const UniqueFd& top, const std::function<Walking(const TreeEntry&
 }
 
 Result<void> remove_entry(const Removal& wanted, const std::stop_token& stop) {
-    struct stat facts{};
-    if (fstatat(wanted.parent, wanted.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0)
-        return path_failure(wanted.path, errno);
-    if (S_ISDIR(facts.st_mode)) {
+    if (wanted.folder) {
         if (auto removed = remove_folder(wanted, stop); !removed.ok()) return removed;
     } else if (unlinkat(wanted.parent, wanted.name.c_str(), 0) != 0) {
         return path_failure(wanted.path, errno);

@@ -6,6 +6,8 @@
 
 #include <assent/result.hpp>
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -19,6 +21,7 @@ namespace assent {
 inline constexpr std::size_t depth_max = 128;
 
 enum class EntryKind { file, folder, link, other };
+[[nodiscard]] EntryKind kind_of(const struct stat& facts) noexcept;
 
 /// Something below the walked folder; lives until the visitor returns.
 struct TreeEntry {
@@ -47,6 +50,7 @@ struct Removal {
     int parent = -1;
     std::string name;       ///< One component; a link goes, not what it leads to.
     std::string_view path;  ///< For messages.
+    bool folder = false;    ///< What it was when it was judged; anything else is not removed.
 };
 Result<void> remove_entry(const Removal& wanted, const std::stop_token& stop);
 

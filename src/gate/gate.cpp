@@ -285,6 +285,7 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     state->arguments = *Arguments::parse(call.arguments, options.json_limits);
     state->sha256 = hex(sha256(call.arguments));
     state->idempotency_key = assent::idempotency_key(session.id(), call.ref);
+    state->approved_for = call.satisfied;
     state->stop = stop;
     state->start_by = clock.monotonic() + options.start_within_ms;
     state->clock = &clock;

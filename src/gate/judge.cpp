@@ -104,6 +104,25 @@ Judge::Judge(const GateOptions& options)
         if (guard == nullptr) throw ConfigError("a guard of the agent is null");
         add_guard(guard.get());
     }
+    refuse_unguarded_commands();
+}
+
+// Path permissions that a command walks round would only look like protection.
+void Judge::refuse_unguarded_commands() const {
+    const bool paths_kept =
+        std::any_of(tools_.begin(), tools_.end(),
+                    [](const auto& known) { return known.second.tool->spec().keeps_permissions; }) ||
+        std::any_of(guards_.begin(), guards_.end(), [](const Named& known) { return known.guard->judges_paths(); });
+    if (!paths_kept) return;
+    for (const auto& [name, known] : tools_) {
+        if (!known.tool->spec().runs_commands) continue;
+        const bool covered =
+            std::any_of(guards_.begin(), guards_.end(), [&](const Named& guard) { return guard.guard->covers(name); });
+        if (!covered)
+            throw ConfigError("the tool " + name +
+                              " runs commands, which do not keep the path permissions of this agent; add a guard that "
+                              "asks about it or denies it, or leave it out");
+    }
 }
 
 void Judge::add_guard(Guard* guard) {
@@ -192,7 +211,8 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         ruling.judged.guards.push_back({name, guard->version(), judgement.verdict, judgement.reason});
         const bool answered = std::find(call.satisfied.begin(), call.satisfied.end(), name) != call.satisfied.end();
         if (judgement.verdict == Verdict::ask && answered) continue;
-        if (judgement.verdict == Verdict::deny && ruling.judged.verdict != Verdict::deny) denial = judgement.reason;
+        if (judgement.verdict == Verdict::deny && ruling.judged.verdict != Verdict::deny)
+            denial = judgement.told.empty() ? denial_text(call.tool, judgement.reason) : judgement.told;
         ruling.judged.verdict =
             mutated(Rule::strictest_wins) ? judgement.verdict : std::max(ruling.judged.verdict, judgement.verdict);
         if (judgement.verdict != Verdict::ask) continue;
@@ -213,7 +233,7 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
     }
     if (ruling.judged.verdict == Verdict::deny) {
         ruling.asks.clear();
-        ruling.judged.text = denial_text(call.tool, denial);
+        ruling.judged.text = denial;
     }
     return ruling;
 }

@@ -53,6 +53,7 @@ private:
         std::string name;
     };
     void add_guard(Guard* guard);
+    void refuse_unguarded_commands() const;
     [[nodiscard]] Result<Arguments> checked(const Tool& tool, std::string text) const;
 
     struct KnownTool {

@@ -6,6 +6,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace assent {
@@ -43,6 +44,9 @@ std::string_view ApprovedCall::attempt() const noexcept {
 }
 std::string_view ApprovedCall::idempotency_key() const noexcept {
     return state_->idempotency_key;
+}
+bool ApprovedCall::approved_for(std::string_view guard) const noexcept {
+    return std::find(state_->approved_for.begin(), state_->approved_for.end(), guard) != state_->approved_for.end();
 }
 std::stop_token ApprovedCall::stop_token() const noexcept {
     return state_->stop;

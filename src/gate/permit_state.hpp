@@ -4,6 +4,9 @@
 #include <assent/clock.hpp>
 #include <assent/tool.hpp>
 
+#include <string>
+#include <vector>
+
 namespace assent {
 
 struct Permit::State {
@@ -12,6 +15,7 @@ struct Permit::State {
     Arguments arguments;
     std::string sha256;  ///< Of the arguments that were claimed.
     std::string idempotency_key;
+    std::vector<std::string> approved_for;  ///< Guards whose question a person answered.
     std::stop_token stop;
     std::int64_t start_by = 0;  ///< On the monotonic clock.
     const Clock* clock = nullptr;

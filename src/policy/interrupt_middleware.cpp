@@ -3,6 +3,8 @@
 #include "policy/rules_by_tool.hpp"
 #include "policy/tool_interrupt.hpp"
 
+#include <algorithm>
+
 namespace assent {
 namespace {
 
@@ -51,6 +53,12 @@ std::vector<std::string> ToolInterruptMiddleware::tools_named() const {
         if (rule.tool != "*") names.push_back(rule.tool);
     }
     return names;
+}
+
+bool ToolInterruptMiddleware::covers(std::string_view tool) const {
+    return std::ranges::any_of(rules_->all(), [&](const InterruptRule& rule) {
+        return rule.tool == tool || (rule.tool == "*" && !rule.match);
+    });
 }
 
 Judgement ToolInterruptMiddleware::judge(const GuardedCall& call) {

@@ -22,7 +22,10 @@ ToolResult write_file(const FileCall& given) {
     const auto path = call.text("file_path");
     const auto content = call.text("content");
     if (call.problem()) return *call.problem();
-    if (const auto done = given.folder.write(path, content); !done.ok()) return error_result(done.failure().message);
+    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::write, .path = path});
+    if (keeper.refusal()) return *keeper.refusal();
+    if (const auto done = given.folder.write(path, content, std::nullopt, keeper.admit()); !done.ok())
+        return error_result(done.failure().message);
     ToolResult result;
     result.text = "Updated file " + path;
     result.details = written_details(content);
@@ -37,7 +40,9 @@ ToolResult edit_file(const FileCall& given) {
     const bool all = call.flag("replace_all", false);
     if (call.problem()) return *call.problem();
     if (old_text.empty()) return error_result("old_string is empty; use write_file to create a file");
-    const auto content = given.folder.read(path);
+    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::write, .path = path});
+    if (keeper.refusal()) return *keeper.refusal();
+    const auto content = given.folder.read(path, keeper.admit());
     if (!content.ok()) {
         const auto& failure = content.failure();
         return error_result(failure.kind == FailureKind::not_found ? "File " + quoted_path(path) + " not found"
@@ -56,7 +61,7 @@ ToolResult edit_file(const FileCall& given) {
     if (replaced.count > 1 && !all)
         return error_result("String " + shown + " appears " + std::to_string(replaced.count) +
                             " times in file; give more of the text around it, or set replace_all to true");
-    if (const auto done = given.folder.write(path, replaced.text, content->stamp); !done.ok())
+    if (const auto done = given.folder.write(path, replaced.text, content->stamp, keeper.admit()); !done.ok())
         return error_result(done.failure().message);
     ToolResult result;
     result.text =
@@ -69,7 +74,9 @@ ToolResult delete_file(const FileCall& given) {
     CallArguments call(given.arguments, {"file_path"});
     const auto path = call.text("file_path");
     if (call.problem()) return *call.problem();
-    const auto removed = given.folder.remove(path, given.stop);
+    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::remove, .path = path});
+    if (keeper.refusal()) return *keeper.refusal();
+    const auto removed = given.folder.remove(path, given.stop, keeper.admit());
     if (removed.ok()) return {.text = "Deleted " + path};
     const auto& failure = removed.failure();
     auto result = error_result(failure.kind == FailureKind::not_found ? "File " + quoted_path(path) + " not found"

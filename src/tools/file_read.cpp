@@ -82,7 +82,9 @@ ToolResult read_file(const FileCall& given) {
     const auto offset = call.whole_number("offset", 0);
     const auto limit = call.whole_number("limit", read_limit_usual);
     if (call.problem()) return *call.problem();
-    const auto content = given.folder.read(path);
+    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::read, .path = path});
+    if (keeper.refusal()) return *keeper.refusal();
+    const auto content = given.folder.read(path, keeper.admit());
     if (!content.ok()) {
         const auto& failure = content.failure();
         return error_result(failure.kind == FailureKind::not_found ? "File " + quoted_path(path) + " not found"
@@ -106,12 +108,15 @@ ToolResult list_folder(const FileCall& given) {
     CallArguments call(given.arguments, {"path"});
     const auto path = call.text("path", "/");
     if (call.problem()) return *call.problem();
-    const auto list = given.folder.list(path);
+    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::search, .path = path});
+    if (keeper.refusal()) return *keeper.refusal();
+    auto list = given.folder.list(path, keeper.admit());
     if (!list.ok()) {
         const auto& failure = list.failure();
         return error_result(failure.kind == FailureKind::not_found ? "Path " + quoted_path(path) + " not found"
                                                                    : failure.message);
     }
+    std::erase_if(list->entries, [&](const FolderEntry& entry) { return !keeper.shows({&entry.name, 1}, entry.link); });
     ToolResult result;
     if (list->entries.empty()) {
         result.text = "No files found";

@@ -13,7 +13,8 @@ ToolSpec read_file_spec() {
                   R"("offset":{"type":"integer","default":0,"description":"First line to read, from 0."},)"
                   R"("limit":{"type":"integer","default":100,"description":"How many lines to read at most."}}})",
         .read_only = true,
-        .idempotent = true};
+        .idempotent = true,
+        .paths = {{.name = "file_path", .use = PathUse::read}}};
 }
 
 ToolSpec write_file_spec() {
@@ -22,7 +23,8 @@ ToolSpec write_file_spec() {
             .schema =
                 R"({"type":"object","additionalProperties":false,"required":["file_path","content"],"properties":{)"
                 R"("file_path":{"type":"string","description":"Path of the file in the workspace."},)"
-                R"("content":{"type":"string","description":"The whole content of the file."}}})"};
+                R"("content":{"type":"string","description":"The whole content of the file."}}})",
+            .paths = {{.name = "file_path"}}};
 }
 
 ToolSpec edit_file_spec() {
@@ -36,7 +38,8 @@ ToolSpec edit_file_spec() {
                       R"("old_string":{"type":"string","minLength":1,"description":"The text to replace."},)"
                       R"("new_string":{"type":"string","description":"What takes its place."},)"
                       R"("replace_all":{"type":"boolean","default":false,)"
-                      R"("description":"Replace it wherever it occurs."}}})"};
+                      R"("description":"Replace it wherever it occurs."}}})",
+            .paths = {{.name = "file_path"}}};
 }
 
 ToolSpec ls_spec() {
@@ -47,7 +50,8 @@ ToolSpec ls_spec() {
             R"({"type":"object","additionalProperties":false,"properties":{)"
             R"("path":{"type":["string","null"],"default":"/","description":"Path of the folder in the workspace."}}})",
         .read_only = true,
-        .idempotent = true};
+        .idempotent = true,
+        .paths = {{.name = "path", .use = PathUse::search}}};
 }
 
 ToolSpec delete_file_spec() {
@@ -55,9 +59,9 @@ ToolSpec delete_file_spec() {
             .description =
                 "Deletes a file of the workspace, or a folder with all that is in it. A link goes, not what it "
                 "leads to.",
-            .schema =
-                R"({"type":"object","additionalProperties":false,"required":["file_path"],"properties":{)"
-                R"("file_path":{"type":"string","description":"Path of the file or folder in the workspace."}}})"};
+            .schema = R"({"type":"object","additionalProperties":false,"required":["file_path"],"properties":{)"
+                      R"("file_path":{"type":"string","description":"Path of the file or folder in the workspace."}}})",
+            .paths = {{.name = "file_path", .use = PathUse::remove}}};
 }
 
 ToolSpec glob_spec() {
@@ -75,7 +79,8 @@ ToolSpec glob_spec() {
                 R"("pattern":{"type":"string","description":"The pattern, such as **/*.txt."},)"
                 R"("path":{"type":["string","null"],"default":"/","description":"Path of the folder to search."}}})",
             .read_only = true,
-            .idempotent = true};
+            .idempotent = true,
+            .paths = {{.name = "path", .use = PathUse::search, .pattern = "pattern"}}};
 }
 
 ToolSpec grep_spec() {
@@ -94,7 +99,8 @@ ToolSpec grep_spec() {
             R"("default":"files_with_matches","description":"Paths of files, or their matching lines, or how many."},)"
             R"("max_count":{"type":"integer","minimum":1,"default":1000,"description":"How many matches at most."}}})",
         .read_only = true,
-        .idempotent = true};
+        .idempotent = true,
+        .paths = {{.name = "path", .use = PathUse::search, .pattern = "glob"}}};
 }
 
 }  // namespace assent

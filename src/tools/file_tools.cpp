@@ -1,5 +1,6 @@
 // The file tools as tools: their work with the arguments that were approved, nothing else.
 #include "tools/file_work.hpp"
+#include "tools/path_guard_name.hpp"
 
 #include <assent/tools.hpp>
 
@@ -10,11 +11,19 @@ class FileTool final : public Tool {
 public:
     using Work = ToolResult (*)(const FileCall&);
     FileTool(ToolSpec spec, Workspace workspace, Work work)
-        : Tool(std::move(spec)), workspace_(std::move(workspace)), work_(work) {}
+        : Tool(permitted(std::move(spec), workspace)), workspace_(std::move(workspace)), work_(work) {}
 
 private:
+    static ToolSpec permitted(ToolSpec spec, const Workspace& workspace) {
+        spec.keeps_permissions = workspace.rules() != nullptr;
+        return spec;
+    }
+
     ToolResult run(const ApprovedCall& call) override {
-        return work_({.folder = workspace_.folder(), .arguments = call.arguments(), .stop = call.stop_token()});
+        return work_({.folder = workspace_.folder(),
+                      .arguments = call.arguments(),
+                      .stop = call.stop_token(),
+                      .rules = {.rules = workspace_.rules(), .approved = call.approved_for(path_guard_name)}});
     }
 
     Workspace workspace_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "files/confined_folder.hpp"
+#include "tools/path_keeper.hpp"
 
 #include <assent/arguments.hpp>
 #include <assent/clock.hpp>
@@ -36,6 +37,7 @@ struct FileCall {
     const Arguments& arguments;
     std::stop_token stop;
     const Clock& clock = system_clock();
+    PathKeeper::Rules rules;
 };
 
 [[nodiscard]] ToolResult read_file(const FileCall& given);

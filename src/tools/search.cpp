@@ -169,6 +169,8 @@ ToolResult find_files(const FileCall& given) {
     const auto text = call.text("pattern");
     const auto path = call.text("path", "/");
     if (call.problem()) return *call.problem();
+    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::search, .path = path, .pattern = text});
+    if (keeper.refusal()) return *keeper.refusal();
     const auto base = read_folder_path(path);
     if (!base.ok()) return error_result(base.failure().message);
     const auto filter = PathFilter::read(text, *base);
@@ -176,17 +178,21 @@ ToolResult find_files(const FileCall& given) {
     const auto prefix = safe_to_show(prefix_of(path)).text;
     SearchLimit limit(given);
     std::string found;
-    const auto seen = given.folder.walk(path, [&](const TreeEntry& entry) {
-        if (limit.reached()) return Walking::stop;
-        if (entry.kind == EntryKind::folder) return filter->leads_below(entry.parts) ? Walking::on : Walking::past;
-        if (!filter->matches(entry.parts)) return Walking::on;
-        if (found.size() > read_result_bytes_max) {
-            limit.stop(result_full);
-            return Walking::stop;
-        }
-        found += prefix + safe_to_show(join_parts(entry.parts)).text + "\n";
-        return Walking::on;
-    });
+    const auto seen = given.folder.walk(
+        path,
+        [&](const TreeEntry& entry) {
+            if (limit.reached()) return Walking::stop;
+            if (entry.kind == EntryKind::folder) return filter->leads_below(entry.parts) ? Walking::on : Walking::past;
+            if (!filter->matches(entry.parts) || !keeper.shows(entry.parts, entry.kind == EntryKind::link))
+                return Walking::on;
+            if (found.size() > read_result_bytes_max) {
+                limit.stop(result_full);
+                return Walking::stop;
+            }
+            found += prefix + safe_to_show(join_parts(entry.parts)).text + "\n";
+            return Walking::on;
+        },
+        keeper.admit());
     if (!seen.ok()) return not_found(seen.failure(), path);
     if (!*seen) limit.missed(folder_unseen);
     return ended(std::move(found), "No files found", limit, given.stop.stop_requested());
@@ -206,6 +212,8 @@ ToolResult search_files(const FileCall& given) {
     if (matches_max < 1) return error_result("argument 'max_count' must be 1 or more");
     wish.show = *show;
     wish.matches_max = static_cast<std::size_t>(matches_max);
+    PathKeeper keeper(given.rules, given.folder, {.use = PathUse::search, .path = path, .pattern = glob});
+    if (keeper.refusal()) return *keeper.refusal();
     const auto base = read_folder_path(path);
     if (!base.ok()) return error_result(base.failure().message);
     const auto filter = PathFilter::read(glob.empty() ? "**" : glob, *base);
@@ -213,27 +221,36 @@ ToolResult search_files(const FileCall& given) {
     SearchLimit limit(given);
     Findings findings(wish, limit);
     const auto prefix = safe_to_show(prefix_of(path)).text;
-    const auto seen = given.folder.walk(path, [&](const TreeEntry& entry) {
-        if (limit.reached()) return Walking::stop;
-        if (entry.kind != EntryKind::file || (!glob.empty() && !filter->matches(entry.parts))) return Walking::on;
-        if (const auto bytes = entry.read(); bytes.ok()) {
-            findings.look_in(*bytes, prefix + safe_to_show(join_parts(entry.parts)).text);
-        } else {
-            limit.missed("a file could not be read or is too large");
-        }
-        return Walking::on;
-    });
+    bool hidden = false;
+    const auto seen = given.folder.walk(
+        path,
+        [&](const TreeEntry& entry) {
+            if (limit.reached()) return Walking::stop;
+            if (entry.kind != EntryKind::file || (!glob.empty() && !filter->matches(entry.parts))) return Walking::on;
+            if (!keeper.shows(entry.parts, false)) {
+                hidden = true;
+                return Walking::on;
+            }
+            if (const auto bytes = entry.read(); bytes.ok()) {
+                findings.look_in(*bytes, prefix + safe_to_show(join_parts(entry.parts)).text);
+            } else {
+                limit.missed("a file could not be read or is too large");
+            }
+            return Walking::on;
+        },
+        keeper.admit());
     if (!seen.ok()) {
         // It may be a file.
         if (seen.failure().kind == FailureKind::not_found) return not_found(seen.failure(), path);
-        const auto file = given.folder.read(path);
+        const auto file = given.folder.read(path, keeper.admit());
         if (!file.ok()) return not_found(file.failure(), path);
         findings.look_in(file->bytes, safe_to_show(path).text);
     } else if (!*seen) {
         limit.missed(folder_unseen);
     }
     auto result = ended(findings.text(), "No matches found", limit, given.stop.stop_requested());
-    if (findings.text().empty() && looks_like_a_regular_expression(wish.text))
+    // A hint beside hidden files would tell that they are there.
+    if (findings.text().empty() && !hidden && looks_like_a_regular_expression(wish.text))
         result.text += "\nThe pattern is looked for as it is written; it looks like a regular expression.";
     return result;
 }

@@ -84,7 +84,8 @@ ToolSpec shell_spec() {
                 "output "
                 "and standard error come apart, so their common order is lost. What it leaves running is killed.",
             .schema = R"({"type":"object","additionalProperties":false,"required":["command"],"properties":{)"
-                      R"("command":{"type":"string","minLength":1,"description":"The command line."}}})"};
+                      R"("command":{"type":"string","minLength":1,"description":"The command line."}}})",
+            .runs_commands = true};
 }
 
 ToolResult run_command(const ShellOptions& options, const Arguments& arguments, std::string_view attempt,

@@ -1,4 +1,5 @@
 #include "files/confined_folder.hpp"
+#include "policy/paths/path_rules.hpp"
 
 #include <assent/tools.hpp>
 
@@ -12,6 +13,12 @@ Result<Workspace> Workspace::open(const std::string& path) {
 
 const std::string& Workspace::path() const noexcept {
     return folder_->real_path();
+}
+
+Workspace Workspace::with_permissions(std::vector<FilesystemPermission> permissions) const {
+    auto copy = *this;
+    copy.rules_ = permissions.empty() ? nullptr : std::make_shared<PathRules>(std::move(permissions));
+    return copy;
 }
 
 }  // namespace assent

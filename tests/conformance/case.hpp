@@ -58,5 +58,6 @@ void run_interrupt_id_case(const JsonNode& node);
 void run_tool_decision_case(const JsonNode& node);
 void run_regex_case(const JsonNode& node);
 void run_decision_case(const JsonNode& node);
+void run_path_case(const JsonNode& node);
 
 }  // namespace assent::conformance

@@ -27,7 +27,7 @@ constexpr FileKind file_kinds[] = {
     {"regex.json", run_regex_case},
     {"approval_outcomes.json", nullptr},
     {"decisions.json", run_decision_case},
-    {"paths.json", nullptr},
+    {"paths.json", run_path_case},
 };
 
 std::string read_file(const fs::path& path) {

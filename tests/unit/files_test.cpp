@@ -187,9 +187,9 @@ TEST_P(Confined, ListsSortedWithDotFilesAndWithoutUnfinishedWrites) {
                                                        {"B", false},
                                                        {"a", true},
                                                        {"b", false},
-                                                       {"dangling", false},
-                                                       {"link", true},
-                                                       {"out", false}}));
+                                                       {"dangling", false, true},
+                                                       {"link", true, true},
+                                                       {"out", false, true}}));
     EXPECT_EQ(folder->list("link")->entries, (std::vector<FolderEntry>{{"x", false}}));
     EXPECT_EQ(folder->list("nothing").failure().kind, FailureKind::not_found);
     EXPECT_THAT(folder->list("b").failure().message, HasSubstr("'b' is not a folder"));

@@ -1,7 +1,7 @@
-// Variables of the environment for a while, such as the switches of exec/test_switch.hpp.
+// Variables of the environment for a while, such as the switches of base/test_switch.hpp.
 #pragma once
 
-#include "exec/test_switch.hpp"
+#include "base/test_switch.hpp"
 
 #include <stdlib.h>
 

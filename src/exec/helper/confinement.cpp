@@ -1,9 +1,9 @@
 #include "exec/helper/confinement.hpp"
 
+#include "base/test_switch.hpp"
 #include "exec/helper/privileges.hpp"
 #include "exec/helper/temporary_folder.hpp"
 #include "exec/helper_protocol.hpp"
-#include "exec/test_switch.hpp"
 #include "exec/tool_mark.hpp"
 
 #include <unistd.h>

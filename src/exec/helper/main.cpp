@@ -5,6 +5,7 @@
 // this apart from the host program's own children and signals. It also reads what the line writes, and
 // writes the receipt: both outlive the runner. It stays outside the domain that closes folders to tools,
 // since it must rename in the folder of receipts: the process that becomes the shell enters it.
+#include "base/test_switch.hpp"
 #include "exec/helper/confinement.hpp"
 #include "exec/helper/descendants.hpp"
 #include "exec/helper/helper_point.hpp"
@@ -12,7 +13,6 @@
 #include "exec/helper/receipt_file.hpp"
 #include "exec/helper_protocol.hpp"
 #include "exec/helper_report.hpp"
-#include "exec/test_switch.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 #include "exec/helper/privileges.hpp"
 
-#include "exec/test_switch.hpp"
+#include "base/test_switch.hpp"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>

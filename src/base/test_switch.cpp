@@ -1,4 +1,4 @@
-#include "exec/test_switch.hpp"
+#include "base/test_switch.hpp"
 
 #ifdef ASSENT_TEST_POINTS
 
