@@ -5,6 +5,7 @@
 #   CASES   folder of cases for `make conformance`
 #   CTEST   more options of ctest for `make test`, `asan` and `tsan`, such as "-R gate" or "-LE crash"
 #   PREFIX  where `make install` installs
+#   SEEDS   how many sequences `make sim` runs (1000000), from seed FIRST (1; `new`: drawn)
 #   MINUTES how long `make fuzz` runs each target
 #   SOAK_SECONDS  how long `make soak` swaps folders and links
 #   TARGET  the targets that `make fuzz` runs (all)
@@ -14,13 +15,15 @@ PREFIX ?= /usr/local
 CASES ?= tests/cases
 ARGS ?=
 CTEST ?=
+SEEDS ?= 1000000
+FIRST ?= 1
 MINUTES ?= 1
 SOAK_SECONDS ?= 60
 TARGET ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz conformance soak install format clean
+.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz sim conformance soak install format clean
 
 # Progress on a terminal, silence elsewhere.
 ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
@@ -54,6 +57,7 @@ help:
 	@echo "make bare         build and test in the smallest Debian 12 system, made for it (root)"
 	@echo "make soak         swap folders and links under the file tools (SOAK_SECONDS=N)"
 	@echo "make fuzz         any bytes to every parser (MINUTES=N each, TARGET=…)"
+	@echo "make sim          the engine on played time, store and processes (SEEDS=N, FIRST=S)"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
 	@echo "make bench        measure speed against the machine's own (QUICK=1 for a short run)"
 	@echo "make bench-peers  the same beside what others use (needs Node.js 20)"
@@ -105,6 +109,12 @@ fuzz:
 	$(call configure,fuzz)
 	$(call compile,fuzz)
 	@tools/fuzz $(MINUTES) $(if $(filter 1,$(JOBS)),1,2) $(TARGET)
+
+sim:
+	@tools/install-packages build test
+	$(call configure,sim)
+	$(call compile,sim)
+	@build/sim/bin/assent-sim --seeds $(SEEDS) --first $(FIRST)
 
 # QUICK=1: less work. BENCHMARKS: some of them only, see bench/README.md.
 bench:

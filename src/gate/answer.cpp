@@ -1,5 +1,6 @@
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
+#include "base/mutation.hpp"
 #include "base/sha256.hpp"
 #include "base/time_text.hpp"
 #include "base/unknown_field.hpp"
@@ -254,7 +255,7 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
                       .decision = decision.kind,
                       .tool = decision.tool.empty() ? approval.tool : decision.tool,
                       .message = repaired_utf8(decision.message),
-                      .by = repaired_utf8(reviewer.name),
+                      .by = mutated(Rule::on_record) ? std::string() : repaired_utf8(reviewer.name),
                       .signed_in = reviewer.signed_in,
                       .shown = approval.digest,
                       .empty_reason = decision.empty_reason && decision.message.empty()};
@@ -286,7 +287,7 @@ Result<CheckedAnswer> check_answer(Checkpointer& store, const Clock& clock, Rand
 
 void add_answer(const Answered& answered, Change& change) {
     change.events.emplace_back(answered);
-    change.closes.push_back(answered.number);
+    if (!mutated(Rule::first_answer)) change.closes.push_back(answered.number);
     // Whatever does not just let the call run makes the other guards' questions about it moot; an approval that the
     // model is told of is the answer to a question, and so the call's end.
     if (answered.decision != DecisionKind::approve || !answered.text.empty())

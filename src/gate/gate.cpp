@@ -1,5 +1,6 @@
 #include <assent/gate.hpp>
 
+#include "base/mutation.hpp"
 #include "base/sha256.hpp"
 #include "gate/binding.hpp"
 #include "gate/gate_impl.hpp"
@@ -16,6 +17,11 @@ namespace {
 using namespace journal;  // NOLINT(google-build-using-namespace): the gate speaks the journal's words throughout
 
 const std::string not_started = "the thread was given back before the tool started";
+
+// What the model said after an abort is dropped, and so is a turn that was perhaps not kept, was, and comes again.
+bool wants_turn(const ThreadState& state) {
+    return !state.aborted && std::holds_alternative<CallModel>(journal::next(state));
+}
 
 }  // namespace
 
@@ -129,7 +135,9 @@ Result<void> Gate::Impl::tell_none_counts(const std::vector<GivenAnswer>& answer
         }
         if (!why) why = none_counts(told.back());
     }
-    return why.value_or(Failure{FailureKind::database, "the store refused the answers; try again"});
+    return why.value_or(Failure{FailureKind::refused,
+                                "one of the answers leaves nothing to ask where another one answers; none of the "
+                                "answers counts"});
 }
 
 // All answers in one append, for a thread that goes on elsewhere.
@@ -168,15 +176,14 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
     std::vector<bool> stored(answers.size());
     std::vector<Start> starts;
     auto appended = append([&](const ThreadState& state) {
-        one_fails = together && !std::all_of(checked.begin(), checked.end(),
-                                             [&](const auto& answer) { return counts(state, answer); });
-        if (one_fails) return Change{};
         auto change = take_over(state);
         auto preview = latest_turn(state);
         for (const auto& event : change.events) apply(preview, event, session.now());
         for (std::size_t i = 0; i < checked.size(); ++i) {
             const auto* answered = std::get_if<Answered>(&checked[i]);
             stored[i] = counts(preview, checked[i]);
+            one_fails = together && !stored[i];
+            if (one_fails) return Change{.lease = LeaseUse::none};
             if (!stored[i]) continue;
             add_answer(*answered, change);
             apply(preview, *answered, session.now());
@@ -248,7 +255,7 @@ Result<void> Gate::propose(const ModelTurn& turn, const std::stop_token& stop) {
     std::optional<Change> made;
     bool stopped = false;
     auto stored = impl_->append([&](const ThreadState& state) {
-        if (state.aborted) return Change{};  // what the model said after an abort is dropped
+        if (!wants_turn(state)) return Change{};
         if (!made) made = impl_->proposal(turn, state, stop);
         stopped = stop.stop_requested() && !turn.calls.empty();
         if (stopped) return Change{};
@@ -265,7 +272,7 @@ Result<void> Gate::refuse_proposed(const ModelTurn& turn, const std::string& tex
     const std::lock_guard lock(impl_->mutex);
     return impl_->append([&](const ThreadState& state) {
         Change change;
-        if (state.aborted) return change;
+        if (!wants_turn(state)) return change;
         change.events.emplace_back(recorded(turn, state.turns + 1));
         for (std::size_t i = 0; i < turn.calls.size(); ++i) {
             change.events.emplace_back(Refused{.call = {state.turns + 1, static_cast<int>(i)}, .text = text});
@@ -282,12 +289,13 @@ Result<void> Gate::judge(const std::stop_token& stop) {
     auto stored = impl_->append([&](const ThreadState& state) {
         Change change;
         for (const auto& call : state.calls) {
-            if (call.stage != CallStage::edited) continue;
+            const bool again = mutated(Rule::no_replay) && call.stage == CallStage::asked;
+            if (call.stage != CallStage::edited && !again) continue;
             if (const auto error = impl_->judge.check_edited(call); !error.empty()) {
                 change.events.emplace_back(Refused{.call = call.ref, .text = error});
                 change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
             } else {
-                impl_->add_ruling(call, run, change.events, change);
+                impl_->add_ruling(impl_->with_standing_answers(call), run, change.events, change);
             }
             stopped = stop.stop_requested();
             if (stopped) return Change{};
@@ -321,6 +329,17 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     return Permit(std::move(state));
 }
 
+// The call with those answers alone that still count: not gone stale, and given to the guards as they are now.
+Call Gate::Impl::with_standing_answers(const Call& call) const {
+    const auto voided = void_approvals(session.id(), call, session.now());
+    Call standing = call;
+    std::erase_if(standing.satisfied, [&](const auto& guard) {
+        const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
+        return is_void || judge.has_changed(call, guard);
+    });
+    return standing;
+}
+
 // Claims what is ready in `state`; what was approved but cannot be used any more is judged again instead.
 void Gate::Impl::add_claims(const ThreadState& state, const RunContext& run, Change& change,
                             std::vector<Start>& starts) const {
@@ -329,13 +348,8 @@ void Gate::Impl::add_claims(const ThreadState& state, const RunContext& run, Cha
     for (const auto& call : state.calls) {
         if (call.stage != CallStage::ready) continue;
         const auto voided = void_approvals(session.id(), call, session.now());
-        if (!voided.empty() || judge.outdated(call)) {
-            Call again = call;
-            std::erase_if(again.satisfied, [&](const auto& guard) {
-                const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
-                return is_void || judge.has_changed(call, guard);
-            });
-            add_ruling(again, run, change.events, change);
+        if ((!voided.empty() || judge.outdated(call)) && !mutated(Rule::exact_call)) {
+            add_ruling(with_standing_answers(call), run, change.events, change);
             continue;
         }
         if (judge.delegates(call.tool)) {
@@ -390,65 +404,6 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
         permits.push_back(impl_->make_permit(*session.state().find(start.call), start.attempt, stop));
     }
     return permits;
-}
-
-Result<void> Gate::finish(const Outcome& outcome) {
-    const std::lock_guard lock(impl_->mutex);
-    const auto& result = impl_->hooked(outcome);
-    std::optional<std::string> tool;
-    auto stored = impl_->append([&](const ThreadState& state) {
-        Change change{.lease = LeaseUse::none};
-        const auto* call = state.find_attempt(outcome.attempt);
-        if (call == nullptr || call->stage == CallStage::delegated) return change;
-        tool = call->tool;
-        const bool newest = call->attempts.back().id == outcome.attempt && call->attempts.back().open;
-        if (!newest) {
-            if (call->attempts.back().id == outcome.attempt && call->stage == CallStage::ended)
-                return change;  // recorded before
-            // It settles the doubt, or it changes nothing.
-            if (call->stage == CallStage::unknown && call->attempts.back().id == outcome.attempt)
-                impl_->add_file_changes(state, outcome.attempt, change);
-            change.events.emplace_back(
-                LateFinished{.attempt = outcome.attempt, .outcome = outcome.kind, .result = result});
-            if (call->stage == CallStage::unknown) change.closes_calls.emplace_back(call->ref.turn, call->ref.position);
-        } else if (!outcome.started) {
-            change.events.emplace_back(Released{.attempt = outcome.attempt, .reason = result.text});
-        } else if (outcome.kind == OutcomeKind::unknown) {
-            const std::string reason = "the tool could not say how it ended";
-            change.events.emplace_back(Doubted{.attempt = outcome.attempt, .reason = reason, .returned = true});
-            if (!state.aborted) change.events.emplace_back(doubt_question(impl_->session.id(), *call, reason, result));
-        } else {
-            impl_->add_file_changes(state, outcome.attempt, change);
-            change.events.emplace_back(Finished{.attempt = outcome.attempt, .outcome = outcome.kind, .result = result});
-        }
-        return change;
-    });
-    if (!stored) return stored;
-    impl_->results.erase(outcome.attempt);
-    impl_->files->settle(outcome.attempt, impl_->session.state());
-    if (tool) impl_->judge.drop_receipt(*tool, outcome.attempt);
-    return stored;
-}
-
-Result<void> Gate::join(const std::string& child, const ChildEnd& end) {
-    const std::lock_guard lock(impl_->mutex);
-    const auto& result = impl_->hooked({.attempt = child,
-                                        .kind = end.outcome,
-                                        .result = {.text = end.text, .is_error = end.outcome != OutcomeKind::done},
-                                        .started = end.outcome != OutcomeKind::cancelled});
-    auto stored = impl_->append([&](const ThreadState& state) {
-        Change change{.lease = LeaseUse::none};
-        const auto* call = state.find_attempt(child);
-        if (call == nullptr || call->stage != CallStage::delegated) return change;
-        change.events.emplace_back(ChildFinished{.child = child,
-                                                 .outcome = end.outcome,
-                                                 .result = result,
-                                                 .turns_used = end.turns,
-                                                 .calls_used = end.calls});
-        return change;
-    });
-    if (stored) impl_->results.erase(child);
-    return stored;
 }
 
 Result<void> Gate::fail(const Failure& failure) {

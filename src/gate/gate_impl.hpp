@@ -198,6 +198,9 @@ public:
     void add_claims(const journal::ThreadState& state, const RunContext& run, Change& change,
                     std::vector<journal::Start>& starts) const;
     Change proposal(const ModelTurn& turn, const journal::ThreadState& state, const std::stop_token& stop);
+    journal::Call with_standing_answers(const journal::Call& call) const;
+    static void add_late(const journal::Call& call, const Outcome& outcome, const ToolResult& result, Change& change);
+    Result<void> finish_earlier(const Outcome& outcome);
     bool still_open(const journal::ThreadState& state, std::int64_t number) const {
         const auto* ask = state.find_ask(number);
         if (ask == nullptr || ask->state != ApprovalState::open) return false;
@@ -240,12 +243,11 @@ public:
     }
 
     // The result after the hooks, which run once, however often storing it is tried.
-    const ToolResult& hooked(const Outcome& outcome) {
+    const ToolResult& hooked(const Outcome& outcome, const journal::Call& call) {
         const auto known = results.find(outcome.attempt);
         if (known != results.end()) return known->second;
         ToolResult result = outcome.result;
-        const auto* call = session.state().find_attempt(outcome.attempt);
-        if (call != nullptr && outcome.started) result = judge.after(*call, std::move(result));
+        if (outcome.started) result = judge.after(call, std::move(result));
         result.text = capped(repaired_utf8(result.text), result_text_max);
         return results.emplace(outcome.attempt, std::move(result)).first->second;
     }

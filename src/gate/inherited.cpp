@@ -1,6 +1,7 @@
 #include "gate/inherited.hpp"
 
 #include "base/display.hpp"
+#include "base/mutation.hpp"
 #include "gate/process.hpp"
 #include "gate/recorded.hpp"
 
@@ -30,7 +31,8 @@ Inherited ask(const Judge& judge, const Call& call) {
 void add_doubt(const std::string& thread_id, const Judge& judge, const journal::ThreadState& state, const Call& call,
                const Receipt& receipt, std::vector<Event>& events) {
     const auto tool = judge.tool(call.tool);
-    const bool again = receipt.proof == Receipt::Proof::no_effect || (tool != nullptr && tool->spec().idempotent);
+    const bool harmless = tool != nullptr && (tool->spec().idempotent || mutated(Rule::at_most_once));
+    const bool again = receipt.proof == Receipt::Proof::no_effect || harmless;
     const auto reason = process_ended + (receipt.known.empty() ? "" : "; " + safe_to_show(receipt.known).text);
     events.emplace_back(Doubted{.attempt = call.attempts.back().id, .reason = reason, .may_run_again = again});
     if (!again && !state.aborted) events.emplace_back(doubt_question(thread_id, call, reason, receipt.result));

@@ -2,6 +2,7 @@
 
 #include "base/display.hpp"
 #include "base/json_schema.hpp"
+#include "base/mutation.hpp"
 #include "base/sha256.hpp"
 #include "gate/binding.hpp"
 #include "gate/question_tool.hpp"
@@ -89,6 +90,7 @@ Judgement judge_safely(Guard& guard, const std::string& name, const GuardedCall&
     } catch (const abi::__forced_unwind&) {
         throw;
     } catch (const std::exception& error) {
+        if (mutated(Rule::closed_in_doubt)) return {.verdict = Verdict::allow};
         return failed("the guard " + name + " failed: " + safe_error(error.what()));
     } catch (...) {
         return failed("the guard " + name + " failed");
@@ -266,7 +268,8 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         const bool answered = std::find(call.satisfied.begin(), call.satisfied.end(), name) != call.satisfied.end();
         if (judgement.verdict == Verdict::ask && answered) continue;
         if (judgement.verdict == Verdict::deny && !denial) denial = judgement;
-        ruling.judged.verdict = std::max(ruling.judged.verdict, judgement.verdict);
+        ruling.judged.verdict =
+            mutated(Rule::strictest_wins) ? judgement.verdict : std::max(ruling.judged.verdict, judgement.verdict);
         if (judgement.verdict != Verdict::ask) continue;
         ++ask_no;
         ruling.asks.push_back({.call = call.ref,

@@ -39,9 +39,22 @@ std::string host() {
     return gethostname(text.data(), text.size() - 1) == 0 ? text.data() : "unknown";
 }
 
+#ifdef ASSENT_TEST_POINTS
+const PlayedProcesses* played_processes = nullptr;
+#endif
+
 }  // namespace
 
+#ifdef ASSENT_TEST_POINTS
+void play_processes(const PlayedProcesses* played) noexcept {
+    played_processes = played;
+}
+#endif
+
 journal::ProcessMark this_process() {
+#ifdef ASSENT_TEST_POINTS
+    if (played_processes != nullptr) return played_processes->self();
+#endif
     static const std::string own_host = host();
     static const std::string own_boot = first_line("/proc/sys/kernel/random/boot_id");
     // Read once a process: after a fork pid and start time are others.
@@ -54,6 +67,9 @@ journal::ProcessMark this_process() {
 }
 
 ProcessLife life_of(const journal::ProcessMark& mark) {
+#ifdef ASSENT_TEST_POINTS
+    if (played_processes != nullptr) return played_processes->life_of(mark);
+#endif
     const auto self = this_process();
     if (mark.host != self.host) return ProcessLife::unknown;
     if (mark.boot != self.boot) return ProcessLife::dead;

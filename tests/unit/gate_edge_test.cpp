@@ -107,6 +107,56 @@ TEST_P(GateEdge, AQuestionAboutOldArgumentsCannotBeApprovedForEditedOnes) {
     EXPECT_EQ(claimed(*gate).size(), 1U);
 }
 
+TEST_P(GateEdge, AnswersThatCountTogetherAndExcludeEachOtherDoNotCount) {
+    guard_->verdicts["pay"] = second_->verdicts["pay"] = Verdict::ask;
+    for (const bool elsewhere : {false, true}) {
+        auto options = this->options();
+        options.thread_id = elsewhere ? "elsewhere" : "here";
+        Gate owner(options);
+        ask(owner);
+        const auto open = owner.open();
+        ASSERT_EQ(open.size(), 2U);
+        if (elsewhere) {
+            ASSERT_TRUE(owner.resume().ok());
+        }
+        std::vector<AnswerResult> told;
+        Gate other(options);
+        const auto resumed =
+            other.resume({{open[0], edit(R"({"n":2})")}, {open[1], approve()}}, alice_, told, Counting::all_or_none);
+        EXPECT_EQ(resumed.failure().kind, FailureKind::refused) << "the edit withdraws the other question";
+        EXPECT_EQ(resumed.failure().message,
+                  "one of the answers leaves nothing to ask where another one answers; none of the answers counts");
+        ASSERT_EQ(told.size(), 2U);
+        EXPECT_EQ(told[0].status, AnswerStatus::refused);
+        EXPECT_EQ(told[1].status, AnswerStatus::refused);
+        EXPECT_EQ(approvals().pending(options.thread_id)->size(), 2U);
+    }
+}
+
+TEST_P(GateEdge, AnEditStandsForTheGuardAsItWasAndNotForEver) {
+    struct Row {
+        const char* version;
+        std::int64_t later_ms;
+        bool runs;
+    };
+    const std::int64_t use_by_ms = 24LL * 60 * 60 * 1000;
+    for (const auto& row : {Row{"1", use_by_ms, true}, Row{"2", 0, false}, Row{"1", use_by_ms + 1, false}}) {
+        guard_->version_ = "1";
+        guard_->verdicts["pay"] = Verdict::ask;
+        auto options = this->options();
+        options.thread_id = row.version + std::to_string(row.later_ms);
+        Gate gate(options);
+        const auto id = ask(gate);
+        EXPECT_EQ(approvals().answer(id, edit(R"({"n":2})"), alice_)->status, AnswerStatus::decided);
+        guard_->version_ = row.version;
+        clock_.pass(row.later_ms);
+        ASSERT_TRUE(gate.resume().ok());
+        ASSERT_TRUE(gate.judge().ok());
+        EXPECT_EQ(gate.next() == GateStep::start, row.runs) << options.thread_id;
+        EXPECT_EQ(gate.open().size(), row.runs ? 0U : 1U) << options.thread_id;
+    }
+}
+
 TEST_P(GateEdge, ALateApprovalOfAGuardThatAllowsByNowIsNoLongerNeeded) {
     guard_->verdicts["pay"] = Verdict::ask;
     auto gate = this->gate();
@@ -118,6 +168,115 @@ TEST_P(GateEdge, ALateApprovalOfAGuardThatAllowsByNowIsNoLongerNeeded) {
     EXPECT_TRUE(claimed(*gate).empty());  // judged again
     EXPECT_EQ(gate->next(), GateStep::start);
     EXPECT_EQ(claimed(*gate).size(), 1U);
+}
+
+TEST_P(GateEdge, ALateOutcomeOfAnOlderStartLeavesTheQuestionAboutTheNewerOneOpen) {
+    pay_ = std::make_shared<FakeTool>(ToolSpec{.name = "pay", .idempotent = true}, [](const ApprovedCall&) {
+        return ToolResult{.text = "no answer came", .unknown = true};
+    });
+    auto stalled = gate();
+    ASSERT_TRUE(stalled->prompt("pay it", "user").ok());
+    ASSERT_TRUE(stalled->propose(pay()).ok());
+    const auto late = pay_->start(std::move(claimed(*stalled)[0]));
+    ASSERT_TRUE(stalled->give_back().ok());
+    auto next = gate();
+    ASSERT_TRUE(next->resume().ok());
+    ASSERT_TRUE(next->finish(pay_->start(std::move(claimed(*next).at(0)))).ok());
+    ASSERT_EQ(next->open().size(), 1U);
+
+    ASSERT_TRUE(stalled->finish(late).ok());
+    const auto open = approvals().pending();
+    ASSERT_EQ(open->size(), 1U) << "the newer start is still in doubt";
+    EXPECT_EQ(approvals().resolve(open->front().id, Resolution::done, "paid", alice_)->status, AnswerStatus::decided);
+    ASSERT_TRUE(next->refresh().ok());
+    EXPECT_EQ(next->next(), GateStep::call_model);
+}
+
+TEST_P(GateEdge, ALateOutcomeThatCannotSayDoesNotEndTheDoubt) {
+    pay_ = std::make_shared<FakeTool>(ToolSpec{.name = "pay"}, [](const ApprovedCall&) {
+        return ToolResult{.text = "no answer came", .unknown = true};
+    });
+    auto stalled = gate();
+    ASSERT_TRUE(stalled->prompt("pay it", "user").ok());
+    ASSERT_TRUE(stalled->propose(pay()).ok());
+    const auto late = pay_->start(std::move(claimed(*stalled)[0]));
+    ASSERT_TRUE(stalled->give_back().ok());
+    auto next = gate();
+    ASSERT_TRUE(next->resume().ok());
+    const auto id = approvals().pending()->at(0).id;
+    EXPECT_EQ(approvals().resolve(id, Resolution::retry, "", alice_)->status, AnswerStatus::refused)
+        << "its process lives and may still run it";
+
+    ASSERT_TRUE(stalled->finish(late).ok());
+    ASSERT_TRUE(next->refresh().ok());
+    EXPECT_EQ(next->next(), GateStep::wait);
+    EXPECT_EQ(approvals().resolve(id, Resolution::retry, "", alice_)->status, AnswerStatus::decided)
+        << "it has come back";
+    ASSERT_TRUE(next->resume().ok());
+    EXPECT_EQ(claimed(*next).size(), 1U);
+}
+
+TEST_P(GateEdge, ALateOutcomeOfACallThatAPersonEndedIsOnRecordToo) {
+    for (const bool aborted : {false, true}) {
+        auto options = this->options();
+        options.thread_id = aborted ? "aborted" : "resolved";
+        Gate stalled(options);
+        ASSERT_TRUE(stalled.prompt("pay it", "user").ok());
+        ASSERT_TRUE(stalled.propose(pay()).ok());
+        const auto late = pay_->start(std::move(claimed(stalled)[0]));
+        ASSERT_TRUE(stalled.give_back().ok());
+        Gate next(options);
+        ASSERT_TRUE(next.resume().ok());
+        if (aborted) {
+            EXPECT_TRUE(approvals().abort(options.thread_id, "", "alice")->aborted);
+        } else {
+            const auto id = approvals().pending(options.thread_id)->at(0).id;
+            EXPECT_EQ(approvals().resolve(id, Resolution::fail, "gone", alice_)->status, AnswerStatus::decided);
+        }
+        ASSERT_TRUE(stalled.finish(late).ok());
+        const auto last = approvals().history(options.thread_id)->back();
+        EXPECT_EQ(last.event, "late_finished");
+        EXPECT_NE(last.fields.find("ok pay"), std::string::npos);
+        ASSERT_TRUE(next.refresh().ok());
+        EXPECT_EQ(next.calls()[0].outcome, aborted ? OutcomeKind::unknown : OutcomeKind::failed)
+            << "it changes nothing";
+    }
+}
+
+TEST_P(GateEdge, ALateOutcomeIsOnRecordAlsoWhenTheConversationHasGoneOn) {
+    auto stalled = gate();
+    ASSERT_TRUE(stalled->prompt("pay it", "user").ok());
+    ASSERT_TRUE(stalled->propose(pay()).ok());
+    const auto late = pay_->start(std::move(claimed(*stalled)[0]));
+    ASSERT_TRUE(stalled->give_back().ok());
+    auto next = gate();
+    ASSERT_TRUE(next->resume().ok());
+    const auto id = approvals().pending()->at(0).id;
+    EXPECT_EQ(approvals().resolve(id, Resolution::done, "paid", alice_)->status, AnswerStatus::decided);
+    ASSERT_TRUE(next->refresh().ok());
+    ASSERT_TRUE(next->propose(pay()).ok());
+
+    // By whom it is told does not matter, nor how often.
+    ASSERT_TRUE(stalled->finish(late).ok());
+    ASSERT_TRUE(stalled->finish(late).ok());
+    ASSERT_TRUE(gate()->finish(late).ok());
+    int recorded = 0;
+    for (const auto& entry : *approvals().history("t")) {
+        if (entry.event != "late_finished") continue;
+        ++recorded;
+        EXPECT_NE(entry.fields.find("ok pay+"), std::string::npos) << "after the hooks";
+    }
+    EXPECT_EQ(recorded, 1);
+    EXPECT_TRUE(gate()->finish({.attempt = "nobody's", .started = true}).ok());
+}
+
+TEST_P(GateEdge, AnOutcomeIsTakenByAGateThatHasNotReadItsThread) {
+    auto first = gate();
+    ASSERT_TRUE(first->prompt("pay it", "user").ok());
+    ASSERT_TRUE(first->propose(pay()).ok());
+    const auto outcome = pay_->start(std::move(claimed(*first)[0]));
+    ASSERT_TRUE(gate()->finish(outcome).ok());
+    EXPECT_EQ(approvals().history("t")->back().event, "finished");
 }
 
 TEST_P(GateEdge, HooksRunOnceHoweverOftenStoringTheOutcomeFails) {
@@ -259,6 +418,23 @@ TEST_P(GateEdge, AnUncertainCommitThatWasLostIsToldAndCanBeMadeAgain) {
     EXPECT_FALSE(gate->claim().ok());  // no permit without a stored claim
     EXPECT_EQ(gate->next(), GateStep::start);
     EXPECT_EQ(claimed(*gate).size(), 1U);
+}
+
+TEST_P(GateEdge, ATurnThatWasPerhapsKeptAndComesAgainCountsOnce) {
+    guard_->verdicts["pay"] = Verdict::ask;
+    auto gate = this->gate();
+    ASSERT_TRUE(gate->prompt("pay it", "user").ok());
+    store_.appends = {Fault::uncertain_kept};
+    store_.loads_fail = 1;
+    EXPECT_FALSE(gate->propose(pay()).ok());
+    ASSERT_TRUE(gate->propose(pay()).ok());
+    EXPECT_EQ(gate->turns(), 1);
+    EXPECT_EQ(gate->open().size(), 1U);
+    EXPECT_EQ(approvals().pending()->size(), 1U);
+    // Nor does one come in that nobody asked for.
+    ASSERT_TRUE(gate->propose({.text = "never mind"}).ok());
+    ASSERT_TRUE(gate->refuse_proposed(pay(), "too many").ok());
+    EXPECT_EQ(gate->next(), GateStep::wait);
 }
 
 TEST_P(GateEdge, ListsOfRulesWithoutNamesAreToldApartByTheirOrder) {
