@@ -193,7 +193,7 @@ public:
 class CheckpointedChannel : public StoredChannel {
 public:
     /// `store` must outlive the channel. Throws ConfigError: no thread id.
-    CheckpointedChannel(Checkpointer& store, std::string thread_id, const ChannelOptions& options = {});
+    CheckpointedChannel(Checkpointer& store, const std::string& thread_id, const ChannelOptions& options = {});
 };
 
 }  // namespace assent

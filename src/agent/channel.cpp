@@ -179,7 +179,7 @@ Result<std::vector<HitlRequest>> StoredChannel::pending() {
             if (size < page_size) break;
         }
     }
-    std::ranges::stable_sort(open, {}, [](const auto& one) { return std::pair(one.asked_at, one.number); });
+    std::ranges::sort(open, {}, [](const auto& one) { return std::pair(one.asked_at, one.number); });
     std::vector<HitlRequest> requests;
     for (const auto& approval : open) requests.push_back(hitl_request(approval));
     return requests;
@@ -255,7 +255,8 @@ bool StoredChannel::wait(const Mark& mark, std::int64_t milliseconds, const std:
 InMemoryChannel::InMemoryChannel(const ChannelOptions& options)
     : StoredChannel(std::make_shared<State>(options, std::make_unique<MemoryCheckpointer>(), nullptr, std::string())) {}
 
-CheckpointedChannel::CheckpointedChannel(Checkpointer& store, std::string thread_id, const ChannelOptions& options)
+CheckpointedChannel::CheckpointedChannel(Checkpointer& store, const std::string& thread_id,
+                                         const ChannelOptions& options)
     : StoredChannel(std::make_shared<State>(options, nullptr, &store, thread_id)) {
     if (thread_id.empty()) throw ConfigError("a channel over a checkpointer needs a thread id");
 }
