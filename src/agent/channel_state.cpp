@@ -111,36 +111,38 @@ Result<Approval> StoredChannel::State::ask(const std::shared_ptr<QuestionTool>& 
                .timeout_ms = default_timeout_ms(),
                .clock = &clock_,
                .random = &random_});
+    const auto asked_after = mark();
     auto open = opened(gate, {.calls = {{.tool = tool->spec().name, .id = call_id, .arguments = arguments}}});
     if (!open) return open;
     add(thread);
-    auto over = wait_for(thread, open->id, gate, stop, waiter);
+    auto over = wait_for(*open, gate, asked_after, stop, waiter);
     // One that was detached stays open, and can be answered as long as the channel is there.
     if (over && over->state == ApprovalState::open) return over;
     remove(thread);
     return over;
 }
 
-Result<Approval> StoredChannel::State::wait_for(const ChannelThread& thread, const std::string& id, Gate& gate,
+Result<Approval> StoredChannel::State::wait_for(const Approval& asked, Gate& gate, const Mark& asked_after,
                                                 const std::stop_token& stop, const Waiter& waiter) {
-    Approvals approvals(*thread.store, clock_, random_);
+    Approvals approvals(*store_, clock_, random_);
     while (true) {
-        const auto before = mark();
+        // Who hears of the question may detach before it is waited for.
+        const Mark before{.changes = mark().changes, .detaches = asked_after.detaches};
         if (stop.stop_requested()) {
-            auto aborted = approvals.abort(thread.id, "whoever asked was told to stop", "channel");
+            auto aborted = approvals.abort(asked.thread, "whoever asked was told to stop", "channel");
             if (!aborted) return aborted.failure();
         }
         // Also ends it at its deadline.
         if (auto read = gate.refresh(); !read) return read.failure();
         if (gate.open().empty()) break;
-        if (!waiter(before)) return approvals.find(id);
+        if (!waiter(before)) return approvals.find(asked.id);
     }
     // The thread has nothing left to do.
     if (!gate.aborted()) {
         if (auto taken = gate.resume(); !taken) return taken.failure();
         if (auto ended = gate.propose({.text = "The question is over."}); !ended) return ended.failure();
     }
-    return approvals.find(id);
+    return approvals.find(asked.id);
 }
 
 HitlEnd end_of(const Approval& approval) noexcept {

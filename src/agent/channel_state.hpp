@@ -53,8 +53,8 @@ public:
                          const std::optional<std::string>& call_id, const std::stop_token& stop, const Waiter& waiter);
 
 private:
-    Result<Approval> wait_for(const ChannelThread& thread, const std::string& id, Gate& gate,
-                              const std::stop_token& stop, const Waiter& waiter);
+    Result<Approval> wait_for(const Approval& asked, Gate& gate, const Mark& asked_after, const std::stop_token& stop,
+                              const Waiter& waiter);
 
     ChannelOptions options_;
     const Clock& clock_;

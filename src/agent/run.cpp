@@ -53,6 +53,7 @@ RunLoop::~RunLoop() {
 Run RunLoop::go() {
     // Whatever stops the run stops its tools.
     const std::stop_callback forward(stop_, [this] { tools_stop_.request_stop(); });
+    note_channel();
     while (true) {
         // Before the next turn takes the place of this one.
         tell_over();
@@ -63,6 +64,7 @@ Run RunLoop::go() {
             if (auto over = wait_for_people()) return std::move(*over);
             continue;
         }
+        note_channel();
         Result<void> step;
         switch (gate_.next()) {
             case GateStep::call_model:
@@ -113,6 +115,10 @@ Run RunLoop::follow() {
     return go();
 }
 
+void RunLoop::note_channel() {
+    if (options_.channel != nullptr) asked_after_ = options_.channel->mark();
+}
+
 // Of a loop in which nothing runs.
 Result<bool> RunLoop::waits_on_channel() const {
     if (options_.channel == nullptr) return false;
@@ -140,7 +146,7 @@ std::optional<Run> RunLoop::wait_for_people() {
     // Who waits for people holds no thread.
     if (auto back = gate_.give_back(); !back) return ended(RunStatus::failed, back.failure());
     while (true) {
-        const auto before = channel.mark();
+        const Channel::Mark before{.changes = channel.mark().changes, .detaches = asked_after_.detaches};
         if (auto read = gate_.refresh(); !read) return ended(RunStatus::failed, read.failure());
         tell_over();
         tell_ended_calls();

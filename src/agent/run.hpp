@@ -31,6 +31,7 @@ private:
     [[nodiscard]] Result<void> wait_for_tools();
     [[nodiscard]] Result<void> record(const Outcome& outcome);
     [[nodiscard]] Result<void> drain();
+    void note_channel();
     [[nodiscard]] Result<bool> waits_on_channel() const;
     [[nodiscard]] Result<bool> has_requests() const;
     [[nodiscard]] std::optional<Run> wait_for_people();
@@ -66,6 +67,8 @@ private:
     int running_ = 0;                       // tools
     Children children_;
     bool elsewhere_ = false;  // another runner moves the thread on
+    // As the channel was before what is open was asked: who hears of a question may detach before it is waited for.
+    Channel::Mark asked_after_;
 };
 
 }  // namespace assent

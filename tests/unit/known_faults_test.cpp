@@ -1,5 +1,6 @@
 // Faults that are known of gates like this one: each test is called by the number of a fault (GC1 …) and shows that
-// it is not here. What a fault is stands in the test's own words.
+// it is not here. What a fault is stands in the test's own words. GC12 is about child threads and their guards; a
+// version without them cannot have it.
 #include "support/faulty_store.hpp"
 #include "support/live_host.hpp"
 
