@@ -259,7 +259,7 @@ Result<void> Gate::judge() {
                 change.events.emplace_back(Refused{.call = call.ref, .text = error});
                 change.closes_calls.emplace_back(call.ref.turn, call.ref.position);
             } else {
-                impl_->add_ruling(call, change.events, change);
+                impl_->add_ruling(impl_->judge.without_outdated_answers(call), change.events, change);
             }
             // One call an append: what it closes belongs to it alone.
             change.lease = impl_->lease_after(state, change.events);
@@ -290,10 +290,9 @@ void Gate::Impl::add_claims(const ThreadState& state, Change& change, std::vecto
         if (call.stage != CallStage::ready) continue;
         const auto voided = void_approvals(session.id(), call, session.now());
         if (!voided.empty() || judge.outdated(call)) {
-            Call again = call;
+            auto again = judge.without_outdated_answers(call);
             std::erase_if(again.satisfied, [&](const auto& guard) {
-                const bool is_void = std::find(voided.begin(), voided.end(), guard) != voided.end();
-                return is_void || judge.has_changed(call, guard);
+                return std::find(voided.begin(), voided.end(), guard) != voided.end();
             });
             add_ruling(again, change.events, change);
             continue;

@@ -241,6 +241,12 @@ bool Judge::outdated(const journal::Call& call) const {
                        [&](const Named& known) { return has_changed(call, known.name); });
 }
 
+journal::Call Judge::without_outdated_answers(const journal::Call& call) const {
+    auto current = call;
+    std::erase_if(current.satisfied, [&](const auto& guard) { return has_changed(call, guard); });
+    return current;
+}
+
 bool Judge::has_changed(const journal::Call& call, const std::string& name) const {
     const auto guard =
         std::find_if(guards_.begin(), guards_.end(), [&](const Named& known) { return known.name == name; });

@@ -32,8 +32,9 @@ public:
     [[nodiscard]] Ruling rule(const std::string& thread_id, const journal::Call& call, UnixMillis now) const;
     /// True if a guard of the stored verdicts has another version now, came or went.
     [[nodiscard]] bool outdated(const journal::Call& call) const;
-    /// True if this guard has another version than when it judged the call, or is not there any more.
-    [[nodiscard]] bool has_changed(const journal::Call& call, const std::string& guard) const;
+    /// The call with the answers that were given to guards as they still are: what a person answered to another
+    /// version of a guard does not satisfy this one.
+    [[nodiscard]] journal::Call without_outdated_answers(const journal::Call& call) const;
 
     /// Runs `after_tool` of all middleware, last first.
     [[nodiscard]] ToolResult after(const journal::Call& call, ToolResult result) const;
@@ -54,6 +55,8 @@ private:
     };
     void add_guard(Guard* guard);
     void refuse_unguarded_commands() const;
+    // True if this guard has another version than when it judged the call, or is not there any more.
+    [[nodiscard]] bool has_changed(const journal::Call& call, const std::string& guard) const;
     [[nodiscard]] Result<Arguments> checked(const Tool& tool, std::string text) const;
 
     struct KnownTool {
