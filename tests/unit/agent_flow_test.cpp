@@ -2,6 +2,7 @@
 // it failed. Each step may be another process: a fresh agent takes it.
 #include "support/agents.hpp"
 
+#include <assent/interrupt_on.hpp>
 #include <assent/rules.hpp>
 
 #include <gmock/gmock.h>
@@ -321,6 +322,73 @@ TEST_P(AgentFlow, EachAnswerIsOnRecordWithWhoWhenAndHowTheyWereSignedIn) {
         if (entry.event == "answered") answered += entry.fields;
     }
     for (const auto* fact : {"ann", "terminal", "bob", "token", "too much"}) EXPECT_THAT(answered, HasSubstr(fact));
+}
+
+// The fault G-C24 of the collected cases.
+TEST_P(AgentFlow, IdsThatDifferInLetterCaseOnlyAreOfDifferentCalls) {
+    options_.thread_id = std::string(300, 't');
+    const auto turns = turn_with({{"Call", "pay", R"({"n":1})"}, {"call", "pay", R"({"n":2})"}}) + end_turn;
+    ASSERT_EQ(agent(turns).prompt("go").interrupts.size(), 2U);
+    EXPECT_EQ(agent(turns).resume({{"approve_CALL", true}}).answers.at(0).status, AnswerStatus::not_found);
+    EXPECT_EQ(agent(turns).resume({{"approve_Call", false}, {"approve_call", true}}).status, RunStatus::done);
+    EXPECT_THAT(pay_->runs(), ElementsAre(R"({"n":2})"));
+    // So are threads.
+    options_.thread_id.back() = 'T';
+    EXPECT_EQ(agent(turns).resume().failure->kind, FailureKind::unknown_thread);
+}
+
+TEST_P(AgentFlow, WhatIsToldOfACallThatStartsIsWhatRuns) {
+    std::string told;
+    options_.listener = [&](const AgentEvent& event) {
+        if (event.kind == AgentEvent::Kind::started) told = event.call->arguments;
+    };
+    const auto turns = call_turn("pay", R"({"n":1})") + "," + end_turn;
+    ASSERT_EQ(agent(turns).prompt("go").interrupts.size(), 1U);
+    const auto run =
+        agent(turns).resume({{"approve_call_1", ToolDecision{.action = "edit", .arguments = R"({"n":2})"}}});
+    EXPECT_EQ(run.status, RunStatus::done);
+    EXPECT_EQ(told, R"({"n":2})");
+    EXPECT_THAT(pay_->runs(), ElementsAre(told));
+    ASSERT_EQ(run.calls.size(), 1U);
+    EXPECT_TRUE(run.calls[0].edited);
+}
+
+TEST_P(AgentFlow, AnEditStandsWhenTheTableWouldNotTakeItAnyMoreUnlessItsVersionIsNew) {
+    const struct {
+        const char* version;
+        RunStatus status;
+        std::vector<std::string> ran;
+    } rows[] = {{"1", RunStatus::done, {R"({"n":2})"}}, {"2", RunStatus::waiting, {}}};
+    for (const auto& row : rows) {
+        SCOPED_TRACE(row.version);
+        pay_ = watched("pay");
+        options_.tools = {pay_};
+        options_.thread_id = std::string("version ") + row.version;
+        options_.middleware = {interrupt_on({{"pay", true}})};
+        const auto turns = call_turn("pay", R"({"n":1})") + "," + end_turn;
+        const auto id = agent(turns).prompt("go").interrupts.at(0).id;
+        ASSERT_EQ(approvals().answer(id, edit(R"({"n":2})"), {.name = "ann"})->status, AnswerStatus::decided);
+        options_.middleware = {interrupt_on({{"pay", InterruptOnConfig{.allowed_decisions = {"approve", "reject"}}}},
+                                            {.version = row.version})};
+        const auto run = agent(turns).resume();
+        EXPECT_EQ(run.status, row.status);
+        EXPECT_EQ(pay_->runs(), row.ran);
+        if (row.status == RunStatus::done) continue;
+        ASSERT_EQ(run.interrupts.size(), 1U);
+        EXPECT_NE(run.interrupts[0].id, id);
+        EXPECT_EQ(run.interrupts[0].arguments, R"({"n":2})");
+    }
+}
+
+TEST_P(AgentFlow, WithoutAStoreThereIsNothingToResumeAndNothingToAbortElsewhere) {
+    Agent agent({.model = script(call_turn("look") + "," + end_turn), .tools = {look_}});
+    EXPECT_EQ(agent.abort().failure().kind, FailureKind::unknown_thread);
+    EXPECT_EQ(agent.prompt("go").status, RunStatus::done);
+    EXPECT_EQ(agent.resume({{"approve_call_1", true}}).failure->kind, FailureKind::no_checkpointer);
+    EXPECT_FALSE(agent.abort()->aborted);
+    EXPECT_TRUE(approvals().pending()->empty());
+    EXPECT_EQ(approvals().abort(agent.thread_id(), "", "ann").failure().kind, FailureKind::unknown_thread);
+    EXPECT_EQ(look_->runs().size(), 1U);
 }
 
 // The fault E36 of the collected cases.
