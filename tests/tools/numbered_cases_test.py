@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools/numbered-cases"
-TESTS = ["Stores/Rules.Ask/Memory", "Rules.Deny", "cli.answers"]
+TESTS = ["Stores/Rules.Ask/Memory  # GetParam() = 4-byte object <00-00>", "Rules.Deny", "cli.answers"]
 
 
 class NumberedCases(unittest.TestCase):
