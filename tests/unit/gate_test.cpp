@@ -385,6 +385,26 @@ TEST_P(GateOverStore, ANewVersionOfAGuardJudgesAgain) {
     }
 }
 
+TEST_P(GateOverStore, ANewVersionOfAGuardAsksAboutAnEditThatTheOldOneGot) {
+    guard_->verdicts["pay"] = Verdict::ask;
+    auto gate = this->gate();
+    ASSERT_TRUE(gate->prompt("pay it", "user").ok());
+    ASSERT_TRUE(gate->propose(turn({call("pay")})).ok());
+    const auto id = gate->open()[0].id;
+    EXPECT_EQ(approvals().answer(id, edit(R"({"n":2})"), alice_)->status, AnswerStatus::decided);
+    guard_->version_ = "2";
+    ASSERT_TRUE(gate->resume().ok());
+    ASSERT_TRUE(gate->judge().ok());
+    EXPECT_EQ(gate->next(), GateStep::wait);
+    ASSERT_EQ(gate->open().size(), 1U);
+    EXPECT_NE(gate->open()[0].id, id);
+    EXPECT_EQ(gate->open()[0].arguments, R"({"n":2})");
+    EXPECT_EQ(approvals().answer(gate->open()[0].id, approve(), bob_)->status, AnswerStatus::decided);
+    ASSERT_TRUE(gate->resume().ok());
+    run_ready(*gate);
+    EXPECT_EQ(pay_->runs, std::vector<std::string>{R"({"n":2})"});
+}
+
 TEST_P(GateOverStore, AReusedCallIdIsANewQuestion) {
     guard_->verdicts["pay"] = Verdict::ask;
     auto gate = this->gate();
