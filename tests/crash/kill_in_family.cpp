@@ -155,9 +155,10 @@ int main() {
     need(in_a_process(nullptr, {}, [&] { check(whole); }) == 0, "it is wrong without kills");
     std::map<std::string, int> seen;
     std::map<std::string, int> kills;
+    int number = 0;
     for (const auto& point : lines_of(log)) {
         const auto at = point + ":" + std::to_string(++seen[point]);
-        const auto place = place_of(std::to_string(kills.size()) + "-" + std::to_string(seen[point]));
+        const auto place = place_of(std::to_string(++number));
         const int died = in_a_process("ASSENT_CRASH_AT", at, [&] { work(place); });
         need(WIFSIGNALED(died) && WTERMSIG(died) == SIGKILL, "not killed at " + at);
         need(in_a_process(nullptr, {}, [&] { work(place); }) == 0, "nobody could go on after a kill at " + at);
