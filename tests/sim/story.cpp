@@ -53,6 +53,11 @@ public:
         if (event.may_run_again) text_ += ", may run again";
         return text_ + (event.returned ? ", came back" : "");
     }
+    std::string operator()(const journal::Delegated& event) { return at(event.call) + " to " + event.child; }
+    std::string operator()(const journal::ChildFinished& event) {
+        return text_ + " " + event.child + " " + std::string(to_string(event.outcome)) + ": " + event.result.text;
+    }
+    std::string operator()(const journal::FilesChanged& event) { return text_ + named(event.attempt); }
     std::string operator()(const journal::Resolved& event) {
         at(event.call) += " question " + std::to_string(event.number) + ": " + std::string(to_string(event.how));
         return text_ + " by " + event.by;

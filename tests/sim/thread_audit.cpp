@@ -338,6 +338,16 @@ void ThreadAudit::operator()(const journal::RunFinished& event) {
     queued_ = 0;
 }
 
+void ThreadAudit::operator()(const journal::Delegated& event) {
+    broke(Rule::one_door, name_of(event.call) + " was delegated, and no tool here delegates");
+}
+void ThreadAudit::operator()(const journal::ChildFinished& event) {
+    broke(Rule::one_door, "the child " + event.child + " ended, and nobody made one");
+}
+void ThreadAudit::operator()(const journal::FilesChanged& event) {
+    broke(Rule::one_door, "files were changed by attempt " + event.attempt + ", and no tool here has files");
+}
+
 void ThreadAudit::end() {
     if (running_) broke(Rule::waiting_costs_nothing, "the run has not come to its end");
     for (const auto& call : calls_) {

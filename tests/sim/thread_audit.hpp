@@ -93,6 +93,10 @@ public:
     void operator()(const journal::TimedOut& event);
     void operator()(const journal::Aborted& event);
     void operator()(const journal::RunFinished& event);
+    // Nothing that is played delegates or keeps files.
+    void operator()(const journal::Delegated& event);
+    void operator()(const journal::ChildFinished& event);
+    void operator()(const journal::FilesChanged& event);
 
 private:
     void broke(Rule rule, const std::string& what);
