@@ -186,7 +186,8 @@ public:
     /// Records what the model said, prepares and judges its calls, and asks people where a guard says so.
     /// Every guard is asked once. Failure `refused`, and nothing is recorded, if `stop` comes before they have
     /// judged.
-    /// Drops the turn when `next` is not call_model: after an abort, or when it was kept although a failure said perhaps.
+    /// Drops the turn when `next` is not call_model: after an abort, or when it was kept although a failure said
+    /// perhaps.
     Result<void> propose(const ModelTurn& turn, const std::stop_token& stop = {});
     /// Judges again what people edited. `stop` as with `propose`.
     Result<void> judge(const std::stop_token& stop = {});

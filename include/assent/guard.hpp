@@ -52,7 +52,7 @@ struct GuardedCall {
     std::optional<std::string_view> tool_call_id;  ///< As the model gave it; data, never a key.
     const Arguments* arguments = nullptr;
     const RunContext* run = nullptr;  ///< None: judged outside of a run.
-    ThreadFiles* files = nullptr;  ///< Those of the thread, only to look at; null: not known.
+    ThreadFiles* files = nullptr;     ///< Those of the thread, only to look at; null: not known.
 };
 
 class Guard {

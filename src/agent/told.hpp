@@ -14,7 +14,7 @@ namespace assent {
 struct Told {
     std::vector<CallReport> ended;
     std::vector<std::string> questions;
-    std::vector<HitlRequest> requests;            ///< Told to the listener of a channel and not over yet.
+    std::vector<HitlRequest> requests;                      ///< Told to the listener of a channel and not over yet.
     std::map<std::string, std::unique_ptr<Told>> children;  ///< By thread.
 
     /// Of a child thread.

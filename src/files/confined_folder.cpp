@@ -105,12 +105,13 @@ Result<ConfinedFolder::Reached> ConfinedFolder::reach(std::span<const std::strin
     return Reached{std::move(place->target), std::move(place->parts)};
 }
 
-Result<ConfinedFolder::Reached> ConfinedFolder::reach_folder(std::span<const std::string> parts, bool judged) const {
+Result<ConfinedFolder::Reached> ConfinedFolder::reach_folder(std::span<const std::string> parts, bool judged,
+                                                             std::span<const std::string> on_the_way_to) const {
     auto reached = reach(parts, judged);
     if (!reached.ok()) return reached;
     struct stat facts{};
     if (fstat(reached->fd.get(), &facts) != 0) return path_failure(join_parts(parts), errno);
-    if (!S_ISDIR(facts.st_mode)) return path_failure(join_parts(parts), ENOTDIR);
+    if (!S_ISDIR(facts.st_mode)) return path_failure(join_parts(on_the_way_to), ENOTDIR);
     return reached;
 }
 
@@ -196,13 +197,13 @@ Result<ConfinedFolder::Reached> ConfinedFolder::make_folders(std::span<const std
                                                              const Admit& admit) const {
     const bool judged = admit != nullptr;
     const auto folders = parts.first(parts.size() - 1);
-    auto folder = reach_folder(folders, judged);
+    auto folder = reach_folder(folders, judged, parts);
     if (folder.ok() || folder.failure().kind != FailureKind::not_found) return folder;
-    auto above = reach_folder({}, judged);
+    auto above = reach_folder({}, judged, parts);
     if (!above.ok()) return above;
     for (std::size_t count = 1; count <= folders.size(); ++count) {
         const auto inside = folders.first(count);
-        auto next = reach_folder(inside, judged);
+        auto next = reach_folder(inside, judged, parts);
         if (!next.ok() && next.failure().kind == FailureKind::not_found) {
             if (judged) {
                 // What counts is the file that the folders are made for.
@@ -216,7 +217,7 @@ Result<ConfinedFolder::Reached> ConfinedFolder::make_folders(std::span<const std
             } else if (errno != EEXIST) {
                 return path_failure(join_parts(inside), errno);
             }
-            next = reach_folder(inside, judged);
+            next = reach_folder(inside, judged, parts);
             if (!next.ok() && next.failure().kind == FailureKind::not_found)
                 return refuse(quoted_path(join_parts(inside)) + " is a link that leads nowhere");
         }
@@ -306,7 +307,8 @@ Result<void> ConfinedFolder::remove(std::string_view path, const std::stop_token
     const auto parsed = read_folder_path(path);
     if (!parsed.ok()) return parsed.failure();
     if (parsed->parts.empty()) return refuse("the folder itself cannot be deleted, only what is in it");
-    auto parent = reach_folder(std::span(parsed->parts).first(parsed->parts.size() - 1), admit != nullptr);
+    auto parent =
+        reach_folder(std::span(parsed->parts).first(parsed->parts.size() - 1), admit != nullptr, parsed->parts);
     if (!parent.ok()) return parent.failure();
     const auto& name = parsed->parts.back();
     struct stat facts{};

@@ -69,7 +69,9 @@ private:
         std::vector<std::string> place;  ///< Only if somebody wants to judge it.
     };
     [[nodiscard]] Result<Reached> reach(std::span<const std::string> parts, bool judged) const;
-    [[nodiscard]] Result<Reached> reach_folder(std::span<const std::string> parts, bool judged) const;
+    /// Messages name what it is `on_the_way_to`.
+    [[nodiscard]] Result<Reached> reach_folder(std::span<const std::string> parts, bool judged,
+                                               std::span<const std::string> on_the_way_to) const;
     /// The folder at `parts`, to look into; a file is refused. Messages name `path`.
     [[nodiscard]] Result<UniqueFd> open_folder(std::string_view path, std::span<const std::string> parts,
                                                const Admit& admit) const;

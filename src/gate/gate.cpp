@@ -251,12 +251,15 @@ Change Gate::Impl::proposal(const ModelTurn& turn, const ThreadState& state, con
 Result<void> Gate::propose(const ModelTurn& turn, const std::stop_token& stop) {
     const std::lock_guard lock(impl_->mutex);
     if (auto opened = impl_->open_files(); !opened) return opened;
-    // Guards are asked once, however often the append is made again: they may be slow, or count what they see.
+    // Guards are asked once, however often the append is made again: they may be slow, or count what they see. Only
+    // behind a turn that was perhaps not kept, and was, this is another turn.
     std::optional<Change> made;
+    int made_after = 0;
     bool stopped = false;
     auto stored = impl_->append([&](const ThreadState& state) {
         if (!wants_turn(state)) return Change{};
-        if (!made) made = impl_->proposal(turn, state, stop);
+        if (!made || made_after != state.turns) made = impl_->proposal(turn, state, stop);
+        made_after = state.turns;
         stopped = stop.stop_requested() && !turn.calls.empty();
         if (stopped) return Change{};
         auto change = *made;

@@ -172,15 +172,14 @@ bool Judge::is_taken(const std::string& name) const {
 void Judge::add_guard(Guard* guard, const std::vector<std::string>& tools_below) {
     const auto above = guards_.begin() + static_cast<std::ptrdiff_t>(inherited_);
     auto name = guard->name();
-    // Several lists of rules or policies need no names of their own: they are told apart by their order. So are a guard of
-    // this agent and one of an agent above, which do not know of each other.
+    // Several lists of rules or policies need no names of their own: they are told apart by their order. So are a guard
+    // of this agent and one of an agent above, which do not know of each other.
     const bool rules =
         name == ToolInterruptMiddleware::default_name && dynamic_cast<ToolInterruptMiddleware*>(guard) != nullptr;
     const bool policy =
         name == ApprovalPolicyMiddleware::default_name && dynamic_cast<ApprovalPolicyMiddleware*>(guard) != nullptr;
     const bool numbered =
-        rules || policy ||
-        std::any_of(guards_.begin(), above, [&](const Named& known) { return known.name == name; });
+        rules || policy || std::any_of(guards_.begin(), above, [&](const Named& known) { return known.name == name; });
     for (int i = 2; numbered && is_taken(name); ++i) name = guard->name() + "-" + std::to_string(i);
     if (is_taken(name)) throw ConfigError("two guards are called " + name + "; give each a name of its own");
     for (const auto& tool : guard->tools_named()) {

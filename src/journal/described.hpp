@@ -76,8 +76,7 @@ BOOST_DESCRIBE_STRUCT(PromptKey, (), (key, text_sha256))
 // Without `files`: a snapshot has none.
 BOOST_DESCRIBE_STRUCT(ThreadState, (),
                       (configured, messages, messages_cut, last_text, turns, run_turns, run_calls, calls, turn_open,
-                       running, status, aborted, finished, queue, prompt_keys, seq,
-                       files_cut))
+                       running, status, aborted, finished, queue, prompt_keys, seq, files_cut))
 
 }  // namespace journal
 }  // namespace assent

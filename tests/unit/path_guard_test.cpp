@@ -153,7 +153,8 @@ TEST_F(Permitted, RulesThatAskNeedAPlaceToWait) {
         const Agent made(std::move(options));
         ADD_FAILURE() << "an agent was made";
     } catch (const ConfigError& error) {
-        EXPECT_STREQ(error.what(), "the guard permissions can ask people, so the agent needs a checkpointer");
+        EXPECT_STREQ(error.what(),
+                     "the guard permissions can ask people, so the agent needs a checkpointer or a channel");
     }
 }
 

@@ -60,7 +60,7 @@ TEST(SubAgentConfig, WhatCannotWorkIsToldWhenTheAgentIsBuilt) {
          "the sub-agent a: the guard own names the tool send, which does not exist"},
         {"asks without a checkpointer",
          {.sub_agents = {{.name = "a", .tools = {pay}, .guards = {asks("pay")}}}},
-         "the guard asks can ask people, so the agent needs a checkpointer"},
+         "the guard asks can ask people, so the agent needs a checkpointer or a channel"},
         {"a null tool",
          {.sub_agents = {{.name = "a", .tools = {nullptr}}}},
          "the sub-agent a: a tool of the agent is null"},
