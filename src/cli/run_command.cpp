@@ -43,6 +43,18 @@ Result<AgentOptions> describe_agent(const Context& context, const RunOptions& op
     return agent;
 }
 
+// What came of decisions that were given beforehand. One that did not count makes the command fail.
+void tell_answers(const Context& context, Notifier& notifier, Run& run) {
+    for (const auto& answer : run.answers) {
+        if (answer.status == AnswerResult::Status::decided || answer.status == AnswerResult::Status::already) {
+            context.terminal.note("• " + answer.approval.id + " " + std::string(to_string(answer.approval.state)));
+            notifier.tell("answered", answer.approval);
+        } else if (!run.failure) {
+            run.failure = failure_of(answer);
+        }
+    }
+}
+
 // Runs `begin` on the agent, answers what it asks, shows the end.
 template <class Begin>
 int drive(Context& context, AgentOptions agent_options, const RunOptions& options, bool full_questions, Begin begin) {
@@ -64,7 +76,9 @@ int drive(Context& context, AgentOptions agent_options, const RunOptions& option
         agent.set_reviewer(current_user());
         if (options.thread.empty()) context.terminal.note("thread " + agent.thread_id());
         Conversation conversation(context, agent, signals, notifier, std::move(answers).value(), full_questions);
-        auto run = conversation.finish(begin(agent, signals.token()));
+        auto begun = begin(agent, signals.token());
+        tell_answers(context, notifier, begun);
+        auto run = conversation.finish(std::move(begun));
         if (!run) return context.terminal.fail(run.failure());
         const bool at_rest = run->status == RunStatus::done || run->status == RunStatus::waiting;
         if (at_rest && !run->interrupted && conversation.answers_left())
@@ -72,17 +86,6 @@ int drive(Context& context, AgentOptions agent_options, const RunOptions& option
         return show_result(context, *run);
     } catch (const ConfigError& error) {
         return context.terminal.fail({FailureKind::usage, error.what()});
-    }
-}
-
-// What came of decisions that were given beforehand. One that did not count makes the command fail.
-void tell_answers(const Context& context, Run& run) {
-    for (const auto& answer : run.answers) {
-        if (answer.status == AnswerResult::Status::decided || answer.status == AnswerResult::Status::already) {
-            context.terminal.note("• " + answer.approval.id + " " + std::string(to_string(answer.approval.state)));
-        } else if (!run.failure) {
-            run.failure = failure_of(answer);
-        }
     }
 }
 
@@ -122,10 +125,7 @@ int resume_command(Context& context, const RunOptions& options) {
     auto agent = describe_agent(context, options, **recorded);
     if (!agent) return context.terminal.fail(agent.failure());
     return drive(context, std::move(agent).value(), options, false, [&](Agent& running, const std::stop_token& stop) {
-        if (options.decisions.empty()) return running.resume({}, stop);
-        auto run = running.resume(options.decisions, stop);
-        tell_answers(context, run);
-        return run;
+        return options.decisions.empty() ? running.resume({}, stop) : running.resume(options.decisions, stop);
     });
 }
 

@@ -71,6 +71,14 @@ class Notify(ProgramTest):
         self.assertEqual((told["asked"]["tool"], told["asked"]["state"]), ("write_file", "open"))
         self.assertEqual((told["answered"]["id"], told["answered"]["decision"]), (told["asked"]["id"], "approve"))
 
+    def test_decisions_given_beforehand_are_told_too(self):
+        ids = self.waiting(write("a.txt", "a", "call_1"))
+        decisions = json.dumps({"decisions": [{"type": "approve"}]})
+        self.assert_status(self.assent("resume", "t", "--decisions", decisions, "--notify", self.notifier()), 0)
+        wait_until(lambda: len(self.told()) == 1, "one event")
+        event, approval = self.told()[0]
+        self.assertEqual((event, approval["id"], approval["decision"]), ("answered", ids[0], "approve"))
+
     def test_a_command_that_fails_changes_nothing(self):
         done = self.assent(*self.run_args(turn("I write.", write("a.txt", "a")), turn("Done.")), "--notify", "exit 3",
                            "--answers", "approve")
