@@ -47,11 +47,11 @@ TEST_F(ConformanceFolder, IsEmptyOrMissing) {
 
 TEST_F(ConformanceFolder, CountsWhatIsNotBuiltAndPassesOverTexts) {
     write("README.md", "");
-    write("decisions.json", "[\n{\"name\": \"a\"},\n{\"name\": \"b\"}\n]\n");
+    write("approval_outcomes.json", "[\n{\"name\": \"a\"},\n{\"name\": \"b\"}\n]\n");
     write("policy/x/a.toml", "version = 1\n[[test]]\nname = \"a\"\n");
     write("policy/b.toml", "[[rule]]\n[[test]]\n [[test]]\n");
     write("policy/skipped.md", "");
-    EXPECT_EQ(run().output, "decisions.json: 2 not yet\npolicy: 3 not yet\n");
+    EXPECT_EQ(run().output, "approval_outcomes.json: 2 not yet\npolicy: 3 not yet\n");
     EXPECT_EQ(run().status, 0);
 }
 
