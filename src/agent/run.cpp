@@ -64,9 +64,11 @@ Run RunLoop::go() {
             if (auto over = wait_for_people()) return std::move(*over);
             continue;
         }
-        note_channel();
+        const auto next = gate_.next();
+        // Nothing new is asked by waiting: a detach since the last question counts.
+        if (next != GateStep::wait) note_channel();
         Result<void> step;
-        switch (gate_.next()) {
+        switch (next) {
             case GateStep::call_model:
                 step = call_model();
                 break;

@@ -266,8 +266,12 @@ def try_mount():
     (HERE / "mounted").mkdir(exist_ok=True)
     line = f"mount --bind {folder} mounted && cat mounted/{Path(DATABASE).name} > /dev/null"
     seen = "mount -t tmpfs none mounted"
-    return any(succeeds([*before, "sh", "-c", text]) for text in (line, seen)
-               for before in ([], ["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"]))
+    try:
+        return any(succeeds([*before, "sh", "-c", text]) for text in (line, seen)
+                   for before in ([], ["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"]))
+    finally:
+        while succeeds(["umount", "mounted"]):
+            pass
 
 
 def try_the_disk():

@@ -1,4 +1,5 @@
 // Channels: a prompt that waits for people, and every way in which the waiting ends.
+#include "support/faulty_store.hpp"
 #include "support/live_host.hpp"
 
 #include <assent/rules.hpp>
@@ -145,6 +146,17 @@ TEST_P(ChannelTest, ADetachedPromptReturnsAndLeavesWhatIsOpenOpen) {
         this->agent(pay_turn() + "," + end_turn).respond("call_1", ApproveAnswer{.decision = DecisionKind::approve});
     EXPECT_EQ(later.status, RunStatus::done);
     EXPECT_EQ(pay_->runs().size(), 1U);
+}
+
+TEST_P(ChannelTest, ADetachCountsAsSoonAsTheQuestionIsStored) {
+    FaultyStore watched(*store_);
+    options_.checkpointer = &watched;
+    auto agent = this->agent(pay_turn() + "," + end_turn);
+    watched.lives_after = [&](const Append&) {
+        const bool asked = !channel_->pending()->empty();
+        return !asked || agent.detach().ok();
+    };
+    EXPECT_EQ(agent.prompt("go").status, RunStatus::waiting);
 }
 
 TEST_P(ChannelTest, AnAgentWithoutAChannelHasNothingToDetach) {
