@@ -48,7 +48,8 @@ struct GateOptions {
     /// No call of a turn starts while another of it waits for a person to approve it.
     bool hold_batch = false;
     std::string system_prompt;  ///< For guards that look at it.
-    /// How long a question may wait whose guard does not say, in milliseconds; none: for ever.
+    /// How long questions of policies and of question tools wait that do not say it themselves, in milliseconds; none:
+    /// for ever.
     std::optional<std::int64_t> timeout_ms = std::nullopt;
     const Clock* clock = nullptr;  ///< None: the system's.
     Random* random = nullptr;      ///< None: the system's.
@@ -180,9 +181,11 @@ public:
     /// The same with answers to open approvals of this thread. The answers and the claim of the calls they
     /// make ready are one durable step; `claim` then gives the permits. `told` gets what came of each answer,
     /// in order, also when the thread goes on in another process (failure `leased`). Failure `refused`,
-    /// `conflict` or `expired` if all should count and one does not: then nothing was stored.
+    /// `conflict` or `expired` if all should count and one does not: then nothing was stored. If `stop` comes while
+    /// guards judge anew what cannot be used as it was approved, the answers alone are stored.
     Result<void> resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                        std::vector<AnswerResult>& told, Counting counting = Counting::each);
+                        std::vector<AnswerResult>& told, Counting counting = Counting::each,
+                        const std::stop_token& stop = {});
     /// Records what the model said, prepares and judges its calls, and asks people where a guard says so.
     /// Every guard is asked once. Failure `refused`, and nothing is recorded, if `stop` comes before they have
     /// judged.

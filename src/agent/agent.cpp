@@ -213,7 +213,7 @@ public:
             given.push_back(std::move(good));
         }
         std::vector<AnswerResult> came;
-        auto taken = gate->resume(given, reviewer, came);
+        auto taken = gate->resume(given, reviewer, came, Counting::each, stop);
         auto next = came.begin();
         for (auto& result : known) {
             if (!result && next == came.end()) break;
@@ -237,7 +237,8 @@ public:
         }
         Result<void> taken;
         if (approval->thread == options.thread_id) {
-            taken = gate->resume({{*approval, std::get<Decision>(std::move(read))}}, reviewer, came_of);
+            taken = gate->resume({{*approval, std::get<Decision>(std::move(read))}}, reviewer, came_of, Counting::each,
+                                 stop);
         } else {
             auto told_of = approvals().answer(approval->id, std::get<Decision>(read), reviewer, options.thread_id);
             if (!told_of) return failed(told_of.failure());
@@ -294,7 +295,7 @@ public:
             }
             given.push_back({open[i], std::get<Decision>(std::move(answer))});
         }
-        auto taken = gate->resume(given, reviewer, came_of, Counting::all_or_none);
+        auto taken = gate->resume(given, reviewer, came_of, Counting::all_or_none, stop);
         // Somebody gave the same list meanwhile: there is nothing left but to go on.
         if (!taken && given_before(came_of)) taken = gate->resume();
         return goes_on(taken, stop);

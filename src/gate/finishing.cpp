@@ -60,20 +60,22 @@ Result<void> Gate::finish(const Outcome& outcome) {
     if (begun == nullptr) return impl_->finish_earlier(outcome);
     const auto& result = impl_->hooked(outcome, *begun);
     std::optional<std::string> tool;
+    bool counts = false;
     auto stored = impl_->append([&](const ThreadState& state) {
         Change change{.lease = LeaseUse::none};
         const auto* call = state.find_attempt(outcome.attempt);
         tool.reset();
+        counts = false;
         if (call == nullptr || call->stage == CallStage::delegated) return change;
         tool = call->tool;
         const bool newest = call->attempts.back().id == outcome.attempt;
         if (!newest || !call->attempts.back().open) {
             const bool stands = newest && call->stage == CallStage::ended && call->outcome == outcome.kind &&
                                 call->result.text == result.text;
-            if (stands) return change;  // recorded before
-            // It settles the doubt, or it changes nothing.
-            if (newest && call->stage == CallStage::unknown && outcome.kind != OutcomeKind::unknown)
-                impl_->add_file_changes(state, outcome.attempt, change);
+            // It was recorded before, or it settles the doubt, or it changes nothing.
+            counts = stands || (newest && call->stage == CallStage::unknown && outcome.kind != OutcomeKind::unknown);
+            if (stands) return change;
+            if (counts) impl_->add_file_changes(state, outcome.attempt, change);
             impl_->add_late(*call, outcome, result, change);
         } else if (!outcome.started) {
             change.events.emplace_back(Released{.attempt = outcome.attempt, .reason = result.text});
@@ -83,6 +85,7 @@ Result<void> Gate::finish(const Outcome& outcome) {
                 change.events.emplace_back(doubt_question(impl_->session.id(), *call, cannot_say, result));
             }
         } else {
+            counts = true;
             impl_->add_file_changes(state, outcome.attempt, change);
             change.events.emplace_back(Finished{.attempt = outcome.attempt, .outcome = outcome.kind, .result = result});
         }
@@ -91,7 +94,8 @@ Result<void> Gate::finish(const Outcome& outcome) {
     if (!stored) return stored;
     if (!tool) return impl_->finish_earlier(outcome);
     impl_->results.erase(outcome.attempt);
-    impl_->files->settle(outcome.attempt, impl_->session.state());
+    impl_->files->settle(outcome.attempt, impl_->session.state(),
+                         counts ? OpenFiles::Changes::stored : OpenFiles::Changes::dropped);
     impl_->judge.drop_receipt(*tool, outcome.attempt);
     return stored;
 }

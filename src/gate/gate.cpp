@@ -23,6 +23,12 @@ bool wants_turn(const ThreadState& state) {
     return !state.aborted && std::holds_alternative<CallModel>(journal::next(state));
 }
 
+// Whether guards were asked in this change who were told to stop.
+bool cut_short_in(const Change& change, const std::stop_token& stop) {
+    return stop.stop_requested() &&
+           std::ranges::any_of(change.events, [](const Event& event) { return std::holds_alternative<Judged>(event); });
+}
+
 }  // namespace
 
 Gate::Gate(GateOptions options) {
@@ -67,7 +73,7 @@ Result<void> Gate::resume() {
 }
 
 Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                          std::vector<AnswerResult>& told, Counting counting) {
+                          std::vector<AnswerResult>& told, Counting counting, const std::stop_token& stop) {
     const std::lock_guard lock(impl_->mutex);
     auto known = impl_->session.refresh();
     if (!known) return known.failure();
@@ -80,7 +86,7 @@ Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewe
         auto taken = impl_->append([this](const ThreadState& state) { return impl_->take_over(state); });
         return taken ? impl_->expire() : taken;
     }
-    return impl_->resume_with(answers, reviewer, told, counting);
+    return impl_->resume_with(answers, reviewer, told, counting, stop);
 }
 
 // Takes the thread, whoever held it before being gone.
@@ -159,7 +165,7 @@ Result<void> Gate::Impl::record_together(const std::vector<GivenAnswer>& answers
 
 // Answers and the claim of what they make ready are one append: the answerer is the owner.
 Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                                     std::vector<AnswerResult>& told, Counting counting) {
+                                     std::vector<AnswerResult>& told, Counting counting, const std::stop_token& stop) {
     std::vector<CheckedAnswer> checked;
     for (const auto& given : answers) {
         auto answer = check_answer(*options.checkpointer, clock, random, given.approval, given.decision, reviewer);
@@ -172,6 +178,7 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
         const auto* answered = std::get_if<Answered>(&answer);
         return answered != nullptr && still_open(state, answered->number);
     };
+    const auto run = run_context(stop);
     bool one_fails = false;
     std::vector<bool> stored(answers.size());
     std::vector<Start> starts;
@@ -189,7 +196,11 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
             apply(preview, *answered, session.now());
         }
         starts.clear();
-        add_claims(preview, run_context({}), change, starts);
+        auto claiming = change;
+        add_claims(preview, run, claiming, starts);
+        if (!cut_short_in(claiming, stop)) return claiming;
+        // The answers count, what guards said does not.
+        starts.clear();
         return change;
     });
     if (one_fails) return tell_none_counts(answers, checked, reviewer, told);
@@ -323,7 +334,7 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
         const auto asked = std::find_if(call.approvals.rbegin(), call.approvals.rend(),
                                         [&](const Ask& ask) { return ask.asked.guard == guard && ask.answer; });
         state->approved.push_back(
-            {guard, asked == call.approvals.rend() ? std::string() : asked->asked.question.details});
+            {judge.own_name(guard), asked == call.approvals.rend() ? std::string() : asked->asked.question.details});
     }
     state->files = std::make_shared<FilesOfCall>(files, attempt);
     state->stop = stop;
@@ -385,7 +396,9 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
         }
     }
     if (auto opened = impl_->open_files(); !opened) return opened.failure();
+    const auto run = impl_->run_context(stop);
     std::vector<Start> starts;
+    bool stopped = false;
     auto appended = impl_->append([&](const ThreadState& state) {
         Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::none};
         starts.clear();
@@ -393,11 +406,14 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
                                        [](const Call& call) { return call.stage == CallStage::ready; });
         if (!ready || impl_->held_back(state)) return change;
         if (!session.held()) change.lease = LeaseUse::take;
-        impl_->add_claims(state, impl_->run_context(stop), change, starts);
+        impl_->add_claims(state, run, change, starts);
+        stopped = cut_short_in(change, stop);
+        if (stopped) return Change{.lease = LeaseUse::none};
         if (starts.empty() && session.held()) change.lease = impl_->lease_after(state, change.events);
         return change;
     });
     if (!appended) return appended.failure();
+    if (stopped) return Impl::cut_short();
     // What `resume` claimed together with the answers comes first.
     starts.insert(starts.begin(), impl_->claimed_starts.begin(), impl_->claimed_starts.end());
     impl_->claimed_starts.clear();

@@ -194,7 +194,7 @@ public:
         }
     }
     Result<void> resume_with(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
-                             std::vector<AnswerResult>& told, Counting counting);
+                             std::vector<AnswerResult>& told, Counting counting, const std::stop_token& stop);
     void add_claims(const journal::ThreadState& state, const RunContext& run, Change& change,
                     std::vector<journal::Start>& starts) const;
     Change proposal(const ModelTurn& turn, const journal::ThreadState& state, const std::stop_token& stop);

@@ -152,6 +152,8 @@ void Judge::refuse_unguarded_commands() const {
 
 // The agents above have checked it. What it does after a call it does here too.
 void Judge::inherit(const std::shared_ptr<Guard>& guard) {
+    const auto is_same = [&](const Named& known) { return known.guard == guard.get(); };
+    if (std::any_of(guards_.begin(), guards_.end(), is_same)) return;
     auto name = guard->name();
     for (int i = 2; is_taken(name); ++i) name = guard->name() + "-" + std::to_string(i);
     guards_.push_back({guard.get(), std::move(name)});
@@ -335,6 +337,12 @@ ToolResult Judge::after(const journal::Call& call, ToolResult result) const {
         }
     }
     return result;
+}
+
+std::string Judge::own_name(const std::string& guard) const {
+    const auto known =
+        std::find_if(guards_.begin(), guards_.end(), [&](const Named& one) { return one.name == guard; });
+    return known == guards_.end() ? guard : known->guard->name();
 }
 
 // The guard whose approval was answered with an edit, as `middleware` knows it: a guard that was numbered

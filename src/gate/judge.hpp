@@ -36,6 +36,9 @@ public:
     /// True if this guard has another version than when it judged the call, or is not there any more.
     [[nodiscard]] bool has_changed(const journal::Call& call, const std::string& guard) const;
 
+    /// What the guard that is known by this name here calls itself.
+    [[nodiscard]] std::string own_name(const std::string& guard) const;
+
     /// Runs `after_tool` of all middleware, last first.
     [[nodiscard]] ToolResult after(const journal::Call& call, ToolResult result) const;
     [[nodiscard]] std::shared_ptr<Tool> tool(std::string_view name) const;

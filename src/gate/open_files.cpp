@@ -65,10 +65,11 @@ void OpenFiles::update(const journal::ThreadState& state) {
     });
 }
 
-void OpenFiles::settle(const std::string& attempt, const journal::ThreadState& state) {
+void OpenFiles::settle(const std::string& attempt, const journal::ThreadState& state, Changes changes) {
     const std::lock_guard lock(mutex_);
     for (const auto& change : pending_) {
-        if (change.attempt == attempt && counts(change)) revisions_[change.path] = change.number;
+        if (changes == Changes::stored && change.attempt == attempt && counts(change))
+            revisions_[change.path] = change.number;
     }
     std::erase_if(pending_, [&](const Pending& change) { return change.attempt == attempt; });
     stored_ = state.files;

@@ -21,8 +21,9 @@ class OpenFiles {
 public:
     /// Takes in what is stored now, and forgets changes of starts whose calls have ended without them.
     void update(const journal::ThreadState& state);
-    /// The outcome of this start is stored, and its changes with it if it had any.
-    void settle(const std::string& attempt, const journal::ThreadState& state);
+    enum class Changes { stored, dropped };
+    /// The outcome of this start is stored, and its changes with it or not.
+    void settle(const std::string& attempt, const journal::ThreadState& state, Changes changes);
     /// What this start makes of the stored files, by path. Left out is what another change that is stored
     /// already was made upon.
     [[nodiscard]] std::vector<journal::FileChange> changes(const std::string& attempt,

@@ -48,9 +48,12 @@ std::string_view ApprovedCall::idempotency_key() const noexcept {
 bool ApprovedCall::approved_for(std::string_view guard) const noexcept {
     return std::ranges::find(state_->approved, guard, &Permit::State::Approved::guard) != state_->approved.end();
 }
-std::string_view ApprovedCall::approved_details(std::string_view guard) const noexcept {
-    const auto found = std::ranges::find(state_->approved, guard, &Permit::State::Approved::guard);
-    return found == state_->approved.end() ? std::string_view() : std::string_view(found->details);
+std::vector<std::string> ApprovedCall::approved_details(std::string_view guard) const {
+    std::vector<std::string> details;
+    for (const auto& approved : state_->approved) {
+        if (approved.guard == guard && !approved.details.empty()) details.push_back(approved.details);
+    }
+    return details;
 }
 ThreadFiles& ApprovedCall::files() const noexcept {
     return *state_->files;

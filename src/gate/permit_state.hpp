@@ -18,7 +18,7 @@ struct Permit::State {
     std::string sha256;  ///< Of the arguments that were claimed.
     std::string idempotency_key;
     struct Approved {
-        std::string guard;
+        std::string guard;    ///< As it calls itself.
         std::string details;  ///< Of its question.
     };
     std::vector<Approved> approved;  ///< What people were asked and approved.

@@ -110,15 +110,23 @@ Result<PromptTaken> Gate::Impl::begin(const UserMessage& message) {
 // unless somebody else was faster.
 Result<PromptTaken> Gate::Impl::queue(const UserMessage& message) {
     std::optional<PromptKey> given;
+    bool ending = false;
     auto stored = append([&](const ThreadState& state) {
         Change change{.lease = LeaseUse::none};
         given = find_key(state, message.key);
-        if (given) return change;
+        ending = state.aborted.has_value() && state.turn_open;
+        if (given || ending) return change;
         change.events.emplace_back(Queued{.text = message.text, .by = message.by, .key = message.key});
         return change;
     });
     if (!stored) return stored.failure();
     if (given) return given_before(*given, message);
+    // Nobody goes on with the thread to whom it could be handed.
+    if (ending) {
+        return Failure{FailureKind::waiting, "thread " + session.id() +
+                                                 " was aborted and a tool of it still runs; give the prompt again when "
+                                                 "it has ended"};
+    }
     if (session.state().turn_open || !session.state().queue.empty()) return PromptTaken::queued;
     auto taken = append([this](const ThreadState& state) { return take_over(state); });
     if (taken) return PromptTaken::begun;

@@ -4,6 +4,9 @@
 
 #include <assent/tools.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace assent {
 namespace {
 
@@ -34,7 +37,14 @@ private:
                       .stop = call.stop_token(),
                       .rules = {.rules = workspace_.rules(),
                                 .approved = call.approved_for(path_guard_name),
-                                .approved_places = read_places(call.approved_details(path_guard_name))}});
+                                .approved_places = approved_places(call)}});
+    }
+
+    static std::vector<std::string> approved_places(const ApprovedCall& call) {
+        std::vector<std::string> places;
+        for (const auto& details : call.approved_details(path_guard_name))
+            std::ranges::move(read_places(details), std::back_inserter(places));
+        return places;
     }
 
     Workspace workspace_;

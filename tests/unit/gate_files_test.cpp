@@ -128,6 +128,19 @@ TEST_F(GateFiles, AnUnknownOutcomeChangesNothing) {
     EXPECT_TRUE(stored().empty());
 }
 
+TEST_F(GateFiles, AnUnknownOutcomeTakesNothingFromACallBesideIt) {
+    auto gate = this->gate([](ThreadFiles& files, const std::string& text) {
+        auto result = append(files, text);
+        result.unknown = text == "unknown";
+        return result;
+    });
+    auto permits = claimed(*gate, {call("good", "a"), call("unknown", "b")});
+    const auto good = started(*gate, permits.at(0));
+    ASSERT_TRUE(gate->finish(started(*gate, permits.at(1))).ok());
+    ASSERT_TRUE(gate->finish(good).ok());
+    EXPECT_EQ(stored(), (Files{{"/notes/a", "good"}}));
+}
+
 TEST_F(GateFiles, AFailedAppendIsMadeAgainWithTheSameChange) {
     auto gate = this->gate();
     auto permits = claimed(*gate, {call("one", "a"), call("two", "b")});

@@ -51,6 +51,32 @@ TEST_F(Permitted, ADenialIsAnErrorThatNobodyWasAskedAbout) {
     EXPECT_FALSE(run.calls[0].ran);
 }
 
+TEST_F(Permitted, ASubAgentHasRulesOfItsOwnBesideThoseAbove) {
+    const auto above = workspace.with_permissions(
+        {{.operations = {PathOperation::write}, .paths = {"/other/**"}, .mode = PathMode::interrupt}});
+    const auto script = [](const std::string& turns) {
+        return *scripted_model("the test", R"({"turns":[)" + turns + "]}");
+    };
+    agent.emplace(AgentOptions{
+        .model = script(
+            R"({"calls":[{"id":"t","name":"task","arguments":{"description":"do","subagent_type":"worker"}}]},{"text":"done"})"),
+        .guards = {path_guard(above)},
+        .sub_agents =
+            {{.name = "worker",
+              .tools = {write_file_tool(workspace)},
+              .guards = {path_guard(workspace)},
+              .model = script(
+                  R"({"calls":[{"id":"w","name":"write_file","arguments":{"file_path":"/work/a","content":"x"}}]},)"
+                  R"({"text":"worked"})")}},
+        .checkpointer = &store});
+    auto run = agent->prompt("go");
+    ASSERT_EQ(run.interrupts.size(), 1U);
+    EXPECT_EQ(run.interrupts[0].guard, "permissions-2");
+    run = agent->resume({{run.interrupts[0].id, approve()}});
+    EXPECT_EQ(run.status, RunStatus::done);
+    EXPECT_EQ(base.get("work/a"), "x");
+}
+
 TEST_F(Permitted, WhatARuleAsksAboutRunsOnceApproved) {
     auto run = prompt("write_file", R"({"file_path":"/work/a","content":"x"})");
     ASSERT_EQ(run.interrupts.size(), 1U);

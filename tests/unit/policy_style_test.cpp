@@ -118,6 +118,30 @@ TEST_P(PolicyStyle, APolicyThatIsCutShortDecidesNothing) {
     EXPECT_EQ(pay_->runs().size(), 1U);
 }
 
+TEST_P(PolicyStyle, ANewPolicyThatIsCutShortDecidesNothingAboutWhatWasApproved) {
+    for (const bool throws : {false, true}) {
+        options_.thread_id = throws ? "throws" : "approves";
+        options_.middleware = {policy([](const ToolCall<>&) { return AskUser{}; }, {.version = "1"})};
+        const auto asked = paying(50).prompt("pay");
+        EXPECT_EQ(approvals().answer(asked.interrupts.at(0).id, approve(), {})->status, AnswerStatus::decided);
+        std::stop_source stop;
+        options_.middleware = {policy(
+            [&](const ToolCall<>& call) -> PolicyDecision {
+                stop.request_stop();
+                EXPECT_TRUE(call.context.stop.stop_requested());
+                if (throws) throw std::runtime_error("cut short");
+                return Approve{};
+            },
+            {.version = "2"})};
+        EXPECT_TRUE(paying(50).resume({}, stop.get_token()).interrupted);
+        options_.middleware = {policy([](const ToolCall<>&) { return Deny{"no more"}; }, {.version = "2"})};
+        const auto run = paying(50).resume();
+        EXPECT_EQ(run.status, RunStatus::done);
+        EXPECT_EQ(run.calls.at(0).text, "no more");
+    }
+    EXPECT_TRUE(pay_->runs().empty());
+}
+
 TEST_P(PolicyStyle, SeveralPoliciesAskOneByOneAndTheirTracesAreChained) {
     const auto asks = [](const ToolCall<>&) { return AskUser{}; };
     options_.middleware = {policy(asks), policy(asks)};

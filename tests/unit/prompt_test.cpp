@@ -156,6 +156,24 @@ TEST_P(Prompts, AbortOpenCancelsWhatWaitsAndBegins) {
     EXPECT_EQ(look_->runs.size(), 1U);
 }
 
+TEST_P(Prompts, WhileAToolOfAnAbortedRunStillRunsNothingIsQueued) {
+    const auto running = this->gate();
+    ASSERT_TRUE(running->prompt("look", "user").ok());
+    ASSERT_TRUE(running->propose(calls("look")).ok());
+    auto permits = running->claim();
+    const Prompt prompt{.text = "pay it", .idempotency_key = "k", .queue = true, .abort_open = true};
+    const auto refused = this->gate()->prompt(prompt, "user");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.failure().kind, FailureKind::waiting);
+    EXPECT_EQ(refused.failure().message,
+              "thread t was aborted and a tool of it still runs; give the prompt again when it has ended");
+    ASSERT_TRUE(running->finish(look_->start(std::move(permits->at(0)))).ok());
+    ASSERT_TRUE(running->give_back().ok());
+    const auto again = this->gate();
+    EXPECT_EQ(*again->prompt(prompt, "user"), PromptTaken::begun);
+    EXPECT_EQ(said_by_user(*again), (std::vector<std::string>{"look", "pay it"}));
+}
+
 TEST_P(Prompts, AKeyBeginsItsPromptOnce) {
     const auto gate = this->gate();
     const Prompt prompt{.text = "pay it", .idempotency_key = "k"};

@@ -482,6 +482,17 @@ TEST_P(SubAgents, AGuardOfOneNameBelowIsNumberedAndAnEditIsMarkedOnce) {
     }
 }
 
+TEST_P(SubAgents, AGuardThatIsGivenAtSeveralLevelsAsksOnce) {
+    const auto guard = asks("pay");
+    options_.guards = {guard};
+    options_.sub_agents = chain(2);
+    options_.sub_agents[0].guards = {guard};
+    options_.sub_agents[0].sub_agents[0].guards = {guard};
+    const auto run = root(task_turn(first_of_chain(2)) + "," + end_turn).prompt("go");
+    ASSERT_EQ(run.interrupts.size(), 1U);
+    EXPECT_EQ(run.interrupts[0].guard, "asks");
+}
+
 TEST_P(SubAgents, AToolAboveIsTheirsUnlessTheyHaveTheirOwn) {
     options_.tools = {look_};
     options_.sub_agents = {{.name = "worker", .model = script(call_turn("look") + R"(,{"text":"looked"})")}};
