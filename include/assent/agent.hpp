@@ -70,8 +70,8 @@ struct AgentOptions {
     std::int64_t start_within_ms = 10'000;
     /// No call of a turn starts while another of it waits for a person to approve it.
     bool hold_batch = false;
-    /// How long a question may wait whose guard does not say. Not said: the channel's default; without a channel
-    /// for ever.
+    /// How long questions of policies and of question tools wait that do not say it themselves; those of other
+    /// guards wait for ever then. Not said: the channel's default; without a channel for ever.
     Timeout timeout;
     std::function<void(const AgentEvent&)> listener;
     std::string settings;  ///< The host's own, kept with the thread: JSON text of an object.

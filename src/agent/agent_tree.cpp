@@ -94,6 +94,7 @@ void add_below(AgentNode& agent, const std::vector<SubAgent>& sub_agents, int le
     for (const auto& given : sub_agents) {
         AgentNode sub{.name = agent.name.empty() ? given.name : agent.name + "/" + given.name,
                       .options = options_of(agent.options, given),
+                      .channel = agent.channel,
                       .inherited = agent.inherited};
         check_name(sub.name, given.name);
         if (std::ranges::find(agent.types, given.name) != agent.types.end())
@@ -155,6 +156,7 @@ AgentNode agent_tree(AgentOptions options) {
         };
     }
     AgentNode root{.options = std::move(options)};
+    root.channel = root.options.channel;
     add_below(root, sub_agents, 1);
     if (!root.below.empty()) {
         std::map<std::string, ToolSpec> known;

@@ -62,6 +62,7 @@ class StoredSubscription final : public HitlSubscription {
 public:
     // How `poll` and `next` look at the channel.
     struct View {
+        std::function<std::shared_lock<std::shared_mutex>()> use_stores;
         std::function<std::vector<ChannelThread>()> threads;
         std::function<Channel::Mark()> mark;
         std::function<bool(const Channel::Mark&, const std::stop_token&)> wait;
@@ -73,6 +74,7 @@ public:
 
     Result<std::optional<HitlRequest>> poll() override {
         const std::lock_guard lock(mutex_);
+        const auto used = view_.use_stores();
         std::optional<Approval> first;
         ChannelThread of;
         for (const auto& thread : view_.threads()) {
@@ -166,6 +168,7 @@ Result<HitlReply<HitlAnswers>> StoredChannel::ask(const AskQuestions& questions,
 }
 
 Result<std::vector<HitlRequest>> StoredChannel::pending() {
+    const auto used = state_->use_stores();
     std::vector<Approval> open;
     for (const auto& thread : state_->threads()) {
         Approvals approvals(*thread.store, state_->clock(), state_->random());
@@ -188,6 +191,7 @@ Result<std::vector<HitlRequest>> StoredChannel::pending() {
 std::unique_ptr<HitlSubscription> StoredChannel::subscribe() {
     const auto state = state_;
     return std::make_unique<StoredSubscription>(StoredSubscription::View{
+        .use_stores = [state] { return state->use_stores(); },
         .threads = [state] { return state->threads(); },
         .mark = [state] { return state->mark(); },
         .wait = [state](const Mark& mark,
@@ -198,6 +202,7 @@ std::unique_ptr<HitlSubscription> StoredChannel::subscribe() {
 }
 
 Result<AnswerResult> StoredChannel::answer(const std::string& id, const HitlAnswer& answer, const Reviewer& reviewer) {
+    const auto used = state_->use_stores();
     auto found = state_->find(id);
     if (!found) {
         if (auto told = told_of_missing(found.failure())) return std::move(*told);
@@ -213,6 +218,7 @@ Result<AnswerResult> StoredChannel::answer(const std::string& id, const HitlAnsw
 }
 
 Result<AnswerResult> StoredChannel::cancel(const std::string& id, const std::string& reason, const Reviewer& reviewer) {
+    const auto used = state_->use_stores();
     auto found = state_->find(id);
     if (!found) {
         if (auto told = told_of_missing(found.failure())) return std::move(*told);

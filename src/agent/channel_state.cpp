@@ -41,14 +41,16 @@ StoredChannel::State::State(const ChannelOptions& options, std::unique_ptr<Check
 void StoredChannel::State::add(const ChannelThread& thread) {
     {
         const std::lock_guard lock(mutex_);
-        if (std::ranges::find(threads_, thread) == threads_.end()) threads_.push_back(thread);
+        const auto is_same = [&](const auto& known) { return known.store == thread.store && known.id == thread.id; };
+        if (std::ranges::none_of(threads_, is_same)) threads_.push_back({thread.store, thread.id, ++added_});
     }
     changed();
 }
 
 void StoredChannel::State::remove(const ChannelThread& thread) {
+    const std::lock_guard unused(stores_used_);
     const std::lock_guard lock(mutex_);
-    std::erase(threads_, thread);
+    std::erase_if(threads_, [&](const auto& known) { return known.store == thread.store && known.id == thread.id; });
 }
 
 std::vector<ChannelThread> StoredChannel::State::threads() const {

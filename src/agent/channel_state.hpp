@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <shared_mutex>
 
 namespace assent {
 
@@ -17,6 +18,7 @@ namespace assent {
 struct ChannelThread {
     Checkpointer* store = nullptr;
     std::string id;
+    std::uint64_t added = 0;  ///< Tells two stores apart that were at the same address one after the other.
 
     auto operator<=>(const ChannelThread&) const = default;
 };
@@ -38,6 +40,8 @@ public:
     void add(const ChannelThread& thread);
     void remove(const ChannelThread& thread);
     [[nodiscard]] std::vector<ChannelThread> threads() const;
+    /// To be held from `threads` to the last use of their stores: until then `remove` waits.
+    [[nodiscard]] std::shared_lock<std::shared_mutex> use_stores() const { return std::shared_lock(stores_used_); }
 
     [[nodiscard]] Mark mark() const;
     bool wait(const Mark& mark, std::int64_t milliseconds, const std::stop_token& stop);
@@ -67,6 +71,8 @@ private:
     std::condition_variable_any happened_;
     Mark mark_;
     std::vector<ChannelThread> threads_;
+    std::uint64_t added_ = 0;
+    mutable std::shared_mutex stores_used_;
 };
 
 /// What came of a question that is over.

@@ -77,8 +77,13 @@ Result<void> Children::look() {
 }
 
 Result<bool> Children::can_go_on() const {
+    for (const auto& delegation : gate_.delegated()) {
+        const auto known = [&](const auto& child) { return child->thread == delegation.child; };
+        if (std::ranges::none_of(children_, known)) return true;  // nobody here has looked at it yet
+    }
     for (const auto& child : children_) {
-        if (child->running || !child->seen) continue;
+        if (child->running) continue;
+        if (!child->seen) return true;
         auto outdated = child->seen->is_outdated(*agent_.options.checkpointer, now());
         if (!outdated || *outdated) return outdated;
     }

@@ -44,6 +44,8 @@ public:
     [[nodiscard]] int running() const noexcept { return running_; }
     /// Why a child cannot go on, if one cannot; none is started any more.
     [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
+    /// Whoever had the child may have left it since.
+    void forget_failure() noexcept { failure_.reset(); }
     /// Adds what was seen of the children. None may run.
     void add_seen(Seen& seen) const;
 

@@ -31,6 +31,7 @@ bool same_call(const CallReport& a, const CallReport& b) {
 
 RunLoop::RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop)
     : options_(agent.options),
+      channel_told_(agent.channel.get()),
       is_root_(agent.name.empty()),
       gate_(gate),
       told_(told),
@@ -53,7 +54,7 @@ RunLoop::~RunLoop() {
 Run RunLoop::go() {
     // Whatever stops the run stops its tools.
     const std::stop_callback forward(stop_, [this] { tools_stop_.request_stop(); });
-    note_channel();
+    if (options_.channel != nullptr) asked_after_ = options_.channel->mark();
     while (true) {
         // Before the next turn takes the place of this one.
         tell_over();
@@ -64,11 +65,9 @@ Run RunLoop::go() {
             if (auto over = wait_for_people()) return std::move(*over);
             continue;
         }
-        const auto next = gate_.next();
-        // Nothing new is asked by waiting: a detach since the last question counts.
-        if (next != GateStep::wait) note_channel();
+        note_channel();
         Result<void> step;
-        switch (next) {
+        switch (gate_.next()) {
             case GateStep::call_model:
                 step = call_model();
                 break;
@@ -102,7 +101,10 @@ Run RunLoop::go() {
         if (step) continue;
         if (stop_.stop_requested()) return interrupted();
         elsewhere_ = options_.channel != nullptr && running_ == 0 && step.failure().kind == FailureKind::leased;
-        if (elsewhere_) continue;
+        if (elsewhere_) {
+            if (auto over = leave_to_others()) return std::move(*over);
+            continue;
+        }
         // The run cannot go on, but what was started must still be recorded.
         if (auto drained = drain(); !drained) return ended(RunStatus::failed, drained.failure());
         // A store that fails here too changes nothing: the thread can be resumed from what it has.
@@ -112,13 +114,25 @@ Run RunLoop::go() {
     }
 }
 
+// Another runner has this thread or one below: it is left to it for a moment, then looked at again.
+std::optional<Run> RunLoop::leave_to_others() {
+    children_.forget_failure();
+    auto& channel = *options_.channel;
+    const Channel::Mark now{.changes = channel.mark().changes, .detaches = asked_after_.detaches};
+    if (channel.wait(now, look_at_least_ms, stop_) || stop_.stop_requested()) return std::nullopt;
+    if (auto back = gate_.give_back(); !back) return ended(RunStatus::failed, back.failure());
+    return suspended();
+}
+
 Run RunLoop::follow() {
     elsewhere_ = true;
     return go();
 }
 
+// While something is open a detach counts, whenever it came.
 void RunLoop::note_channel() {
-    if (options_.channel != nullptr) asked_after_ = options_.channel->mark();
+    if (options_.channel == nullptr || !gate_.open().empty() || !gate_.delegated().empty()) return;
+    asked_after_ = options_.channel->mark();
 }
 
 // Of a loop in which nothing runs.
@@ -167,14 +181,18 @@ Result<bool> RunLoop::may_go_on() {
     const bool for_people = next == GateStep::wait && gate_.running() == 0;
     // A claim takes the thread by itself.
     const bool free = next == GateStep::done || (next == GateStep::start && !elsewhere_);
-    if (for_people || free) {
+    if (free) {
         elsewhere_ = false;
-        if (free) return true;
-        const auto below = children_.can_go_on();
+        return true;
+    }
+    if (for_people) {
+        auto below = children_.can_go_on();
         if (!below) return below;
-        if (!*below) {
-            const auto requests = has_requests();
-            return requests ? Result<bool>(!*requests) : requests;
+        auto requests = *below ? Result<bool>(false) : has_requests();
+        if (!requests) return requests;
+        if (*requests) {
+            elsewhere_ = false;
+            return false;
         }
     }
     // A look is cheaper than a try, which writes.
@@ -208,8 +226,23 @@ const Clock& RunLoop::clock() const {
     return options_.clock != nullptr ? *options_.clock : system_clock();
 }
 
+// Also what those below have asked. An answer to a child is told when the child goes on.
+std::vector<HitlRequest> RunLoop::still_open(const Told& told) const {
+    Approvals approvals(*options_.checkpointer, clock());
+    std::vector<HitlRequest> open;
+    std::ranges::copy_if(told.requests, std::back_inserter(open), [&](const HitlRequest& request) {
+        const auto read = approvals.find(request.id);
+        return !read || read->state == ApprovalState::open;
+    });
+    for (const auto& [thread, child] : told.children) std::ranges::move(still_open(*child), std::back_inserter(open));
+    return open;
+}
+
 Run RunLoop::suspended() {
-    tell(AgentSuspendedEvent{.pending = told_.requests});
+    // What was answered before the detach is not open any more.
+    if (auto read = gate_.refresh(); !read) return ended(RunStatus::failed, read.failure());
+    tell_over();
+    tell(AgentSuspendedEvent{.pending = still_open(told_)});
     tell({.kind = AgentEvent::Kind::waiting});
     return ended(RunStatus::waiting);
 }
@@ -440,10 +473,10 @@ void RunLoop::tell_new_questions() {
     for (auto& approval : gate_.open()) {
         if (std::find(told_.questions.begin(), told_.questions.end(), approval.id) != told_.questions.end()) continue;
         told_.questions.push_back(approval.id);
-        if (options_.channel != nullptr && approval.kind != ApprovalKind::unknown) {
+        if (channel_told_ != nullptr && approval.kind != ApprovalKind::unknown) {
             told_.requests.push_back(hitl_request(approval));
             tell(HitlRequestEvent{.request = told_.requests.back()});
-            options_.channel->changed();
+            channel_told_->changed();
         }
         tell({.kind = AgentEvent::Kind::asked, .approval = std::move(approval)});
     }

@@ -35,10 +35,12 @@ private:
     [[nodiscard]] Result<bool> waits_on_channel() const;
     [[nodiscard]] Result<bool> has_requests() const;
     [[nodiscard]] std::optional<Run> wait_for_people();
+    [[nodiscard]] std::optional<Run> leave_to_others();
     [[nodiscard]] Result<bool> may_go_on();
     [[nodiscard]] bool overdue() const;
     [[nodiscard]] std::int64_t until_deadline() const;
     [[nodiscard]] Run suspended();
+    [[nodiscard]] std::vector<HitlRequest> still_open(const Told& told) const;
     [[nodiscard]] const Clock& clock() const;
     void ended(Outcome outcome);
     void rested(Children::Child& child);
@@ -52,6 +54,7 @@ private:
     void tell(HitlEvent event) const;
 
     const AgentOptions& options_;
+    Channel* channel_told_;  // the root's, which alone waits on it
     bool is_root_;
     Gate& gate_;
     Told& told_;
