@@ -12,7 +12,7 @@ namespace assent {
 struct AgentNode {
     std::string name;      ///< Empty: the root. Else with those above it, such as "research/search".
     AgentOptions options;  ///< Complete, but for the thread's id of a sub-agent. `sub_agents` is empty: see `below`.
-    std::vector<std::shared_ptr<Guard>> inherited;  ///< The guards of all agents above.
+    std::vector<std::vector<std::shared_ptr<Guard>>> inherited;  ///< The guards of each agent above.
     std::vector<std::string> tools_below;
     std::vector<std::string> types;  ///< What `subagent_type` says, in the order of `below`.
     std::vector<AgentNode> below;
