@@ -94,7 +94,8 @@ void add_below(AgentNode& agent, const std::vector<SubAgent>& sub_agents, int le
     for (const auto& given : sub_agents) {
         AgentNode sub{.name = agent.name.empty() ? given.name : agent.name + "/" + given.name,
                       .options = options_of(agent.options, given),
-                      .inherited = agent.inherited};
+                      .inherited = agent.inherited,
+                      .asks_on = agent.asks_on};
         check_name(sub.name, given.name);
         if (std::ranges::find(agent.types, given.name) != agent.types.end())
             throw ConfigError("two sub-agents are called " + sub.name + "; give each a name of its own");
@@ -156,6 +157,7 @@ AgentNode agent_tree(AgentOptions options) {
         };
     }
     AgentNode root{.options = std::move(options)};
+    root.asks_on = root.options.channel;
     add_below(root, sub_agents, 1);
     if (!root.below.empty()) {
         std::map<std::string, ToolSpec> known;

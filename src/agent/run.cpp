@@ -31,6 +31,7 @@ bool same_call(const CallReport& a, const CallReport& b) {
 
 RunLoop::RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop)
     : options_(agent.options),
+      asks_on_(agent.asks_on.get()),
       is_root_(agent.name.empty()),
       gate_(gate),
       told_(told),
@@ -209,9 +210,23 @@ const Clock& RunLoop::clock() const {
 }
 
 Run RunLoop::suspended() {
-    tell(AgentSuspendedEvent{.pending = told_.requests});
+    tell(AgentSuspendedEvent{.pending = open_requests()});
     tell({.kind = AgentEvent::Kind::waiting});
     return ended(RunStatus::waiting);
+}
+
+// Those of sub-agents too. A store that fails now does not keep the prompt from coming back.
+std::vector<HitlRequest> RunLoop::open_requests() const {
+    std::vector<HitlRequest> requests;
+    for (std::int64_t after = 0;;) {
+        const auto open = Approvals(*options_.checkpointer).pending(gate_.thread_id(), after);
+        if (!open) return told_.requests;
+        for (const auto& approval : *open) {
+            if (approval.kind != ApprovalKind::unknown) requests.push_back(hitl_request(approval));
+        }
+        if (open->empty()) return requests;
+        after = open->back().number;
+    }
 }
 
 Result<void> RunLoop::call_model() {
@@ -436,10 +451,10 @@ void RunLoop::tell_new_questions() {
     for (auto& approval : gate_.open()) {
         if (std::find(told_.questions.begin(), told_.questions.end(), approval.id) != told_.questions.end()) continue;
         told_.questions.push_back(approval.id);
-        if (options_.channel != nullptr && approval.kind != ApprovalKind::unknown) {
+        if (asks_on_ != nullptr && approval.kind != ApprovalKind::unknown) {
             told_.requests.push_back(hitl_request(approval));
             tell(HitlRequestEvent{.request = told_.requests.back()});
-            options_.channel->changed();
+            asks_on_->changed();
         }
         tell({.kind = AgentEvent::Kind::asked, .approval = std::move(approval)});
     }
