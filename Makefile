@@ -23,7 +23,7 @@ TARGET ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint asan tsan bench bench-peers bare fuzz sim conformance soak install format clean
+.PHONY: help run build test lint analyze asan tsan bench bench-peers bare fuzz sim conformance soak install format clean
 
 # Progress on a terminal, silence elsewhere.
 ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
@@ -52,6 +52,7 @@ help:
 	@echo "make build        the optimised program, at build/bin/assent"
 	@echo "make test         build and run all tests"
 	@echo "make lint         formatting, rooms and arrows, public headers, clang-tidy"
+	@echo "make analyze      clang's static analyzer over src/"
 	@echo "make asan         all tests under the address and undefined behaviour sanitizers"
 	@echo "make tsan         all tests under the thread sanitizer"
 	@echo "make bare         build and test in the smallest Debian 12 system, made for it (root)"
@@ -86,6 +87,10 @@ tsan:
 lint:
 	@tools/install-packages build test lint
 	@tools/lint
+
+analyze:
+	@tools/install-packages build test lint
+	@tools/lint --analyze
 
 conformance:
 	@tools/install-packages build test

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over src/ with the compile commands of the `lint` preset, two files at a time.
 
-    tools/lint-tidy.py [FILE…]      none: every file of src/ that is compiled
+    tools/lint-tidy.py [--analyze] [FILE…]      none: every file of src/ that is compiled
+
+With --analyze clang's static analyzer looks at them instead of the checks of .clang-tidy; it is slower.
 
 A file that was clean is not looked at again until its text, a header that it includes, its compile
 command, .clang-tidy or clang-tidy itself changes: build/lint-cache keeps a note of each clean run.
@@ -23,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/lint"
 CACHE = ROOT / "build/lint-cache"
 TIDY = "clang-tidy-19"
+# unix.Errno does not see through classes that own a descriptor.
+ANALYZER = "--checks=-*,clang-analyzer-*,-clang-analyzer-unix.Errno"
 
 
 def commands() -> dict[Path, list[str]]:
@@ -59,14 +63,16 @@ def digest_of(path: Path, seen: dict[Path, str]) -> str:
 
 
 class Tidy:
-    def __init__(self) -> None:
+    def __init__(self, analyze: bool) -> None:
+        self.options = [ANALYZER] if analyze else []
         version = subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=True).stdout
-        self.setting = version + (ROOT / ".clang-tidy").read_text()
+        self.setting = version + (ROOT / ".clang-tidy").read_text() + " ".join(self.options)
         self.commands = commands()
         self.seen: dict[Path, str] = {}
 
     def note(self, source: Path) -> Path:
-        return CACHE / (source.relative_to(ROOT).as_posix().replace("/", "-") + ".json")
+        kind = ".analyzed.json" if self.options else ".json"
+        return CACHE / (source.relative_to(ROOT).as_posix().replace("/", "-") + kind)
 
     def key(self, source: Path, included: list[str]) -> str:
         parts = [self.setting, " ".join(self.commands[source])]
@@ -95,7 +101,7 @@ class Tidy:
         included = self.included(source)
         before = self.key(source, included) if included else None
         done = subprocess.run(
-            [TIDY, "-p", str(BUILD), "--quiet", str(source)], cwd=ROOT, capture_output=True, text=True, check=False
+            [TIDY, "-p", str(BUILD), "--quiet", *self.options, str(source)], cwd=ROOT, capture_output=True, text=True, check=False
         )
         said = done.stdout.replace(f"{ROOT}/", "").strip()
         if done.returncode != 0:
@@ -109,9 +115,11 @@ class Tidy:
 
 
 def main() -> int:
-    tidy = Tidy()
-    if len(sys.argv) > 1:
-        wanted = [Path(name).resolve() for name in sys.argv[1:]]
+    analyze = sys.argv[1:2] == ["--analyze"]
+    names = sys.argv[2 if analyze else 1 :]
+    tidy = Tidy(analyze)
+    if names:
+        wanted = [Path(name).resolve() for name in names]
     else:
         wanted = sorted(path for path in tidy.commands if path.is_relative_to(ROOT / "src"))
     unknown = [path for path in wanted if path not in tidy.commands]

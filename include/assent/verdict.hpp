@@ -70,7 +70,7 @@ struct Judgement {
     std::string reason;                               ///< For people and, on a denial, for the model.
     std::optional<Question> question = std::nullopt;  ///< Given exactly when the verdict is `ask`.
     /// On a denial: what the model reads, as it is. Empty: the usual text with `reason`.
-    std::string told = {};
+    std::string told;
     Style style = Style::assent;  ///< On a denial: in which words the model is told.
     bool failed = false;          ///< On a denial: nobody said no, the guard could not judge.
 

@@ -287,7 +287,7 @@ Result<void> RunLoop::start_ready() {
         if (call.running && !ran_before(call)) tell({.kind = AgentEvent::Kind::started, .call = call});
     }
     for (auto& permit : *permits) {
-        const auto tool = gate_.tool(permit.tool());
+        auto tool = gate_.tool(permit.tool());
         ++running_;
         const std::string attempt(permit.attempt());
         {
@@ -295,8 +295,12 @@ Result<void> RunLoop::start_ready() {
             ++bodies_;
         }
         try {
-            ToolThreads::shared().run(
-                [this, tool, own = std::move(permit)]() mutable { ended(tool->start(std::move(own))); });
+            ToolThreads::shared().run([this, tool = std::move(tool), own = std::move(permit)]() mutable {
+                auto outcome = tool->start(std::move(own));
+                // Once it is told, the caller may end whatever the tool uses, even the process.
+                tool.reset();
+                ended(std::move(outcome));
+            });
         } catch (const std::system_error&) {
             ended(
                 {.attempt = attempt, .result = {.text = "no thread could be started for the tool", .is_error = true}});

@@ -24,7 +24,7 @@ public:
         const PathRules* rules = nullptr;  ///< None: everything goes.
         bool approved = false;             ///< A person approved what rules ask about.
         /// Where the path really led when the person was asked.
-        std::vector<std::string> approved_places = {};
+        std::vector<std::string> approved_places;
         const Rules* besides = nullptr;  ///< Further rules, which hold too.
     };
     PathKeeper(Rules given, const WorkspaceFiles& files, PathRequest request);

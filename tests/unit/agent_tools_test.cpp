@@ -123,6 +123,22 @@ TEST_P(AgentTools, ATypedToolRunsWithItsStruct) {
     EXPECT_EQ(key.size(), 32U);
 }
 
+TEST_P(AgentTools, WhenACallHasEndedNoThreadHoldsItsTool) {
+    const auto noting = watched("note");
+    options_.tools = {noting};
+    long before = 0;
+    std::vector<long> after;
+    options_.listener = [&](const AgentEvent& event) {
+        if (event.kind == AgentEvent::Kind::turn) before = noting.use_count();
+        if (event.kind == AgentEvent::Kind::ended) after.push_back(noting.use_count());
+    };
+    std::string turns;
+    for (int i = 0; i < 20; ++i) turns += call_turn("note") + ",";
+    auto agent = this->agent(turns + end_turn);
+    EXPECT_EQ(agent.prompt("go").status, RunStatus::done);
+    EXPECT_EQ(after, std::vector<long>(20, before));
+}
+
 TEST_P(AgentTools, ArgumentsThatDoNotFitAreAnErrorResultAndNobodyIsAsked) {
     int ran = 0;
     options_.tools = {tool<Address>("send", "Send", [&](const Address&) {
