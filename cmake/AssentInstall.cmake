@@ -8,7 +8,7 @@
 # target `assent-program` (its file is called `assent`), the helper that supervises processes `assent-exec`.
 include(CMakePackageConfigHelpers)
 
-set(ASSENT_ROOMS base policy journal gate store store_memory store_sqlite model files tools_work tools agent)
+set(ASSENT_ROOMS base policy journal gate store store_memory store_sqlite model files tools_work tools agent workspace_agent)
 set(ASSENT_SHELL_ROOMS exec shell_work shell)
 set(ASSENT_MODELS_ROOMS net model_services)
 

@@ -1,12 +1,13 @@
 // Gating tool calls with approval, step by step: which calls ask, what the person sees, the four decisions, your own
-// words, another tool; then the traps, each of which is an error or cannot happen here. Everything that is claimed is
-// checked and printed; the exit status is 1 if a check fails. The guide to it is docs/guides/table.md.
+// words, rules for paths, another tool; then the traps, each of which is an error or cannot happen here. Everything
+// that is claimed is checked and printed; the exit status is 1 if a check fails. The guide to it is
+// docs/guides/table.md.
 //
 //     example_approval_guide memory:            or            example_approval_guide sqlite:guide.db
 //
 // The model is a script, so that the example needs no key; give a real one and the rest stays.
 #include <assent/assent.hpp>
-#include <assent/tools.hpp>
+#include <assent/workspace_agent.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -218,6 +219,107 @@ void step_4_own_words(assent::Checkpointer& store) {
     check(run.status == assent::RunStatus::done && folder.has("log.txt"), "a good answer counts after a bad one");
 }
 
+// The files of these agents are kept in their threads, so `run.files` says what is there.
+void files_in_the_run(assent::Checkpointer& store) {
+    heading("The same in one call, and the files in what comes back");
+    const auto make = [&] {
+        return assent::Agent(assent::workspace_agent({
+            .model = assent::scripted_model("guide", write_log).value(),
+            .interrupt_on = {{"write_file", true}},
+            .checkpointer = &store,
+        }));
+    };
+    auto approved = make();
+    auto run = approved.prompt(task);
+    check(run.interrupts.size() == 1 && run.files.empty(), "nothing is there while it waits");
+    run = approved.resume(R"({"decisions": [{"type": "approve"}]})");
+    check(run.files.size() == 1 && run.files.at("/log.txt") == "totals", "after approve the file is in run.files");
+
+    auto rejected = make();
+    run = rejected.prompt(task);
+    run = rejected.resume(R"({"decisions": [{"type": "reject", "message": "敏感数据，禁止写入文件系统"}]})");
+    check(run.status == assent::RunStatus::done && run.files.empty(), "after reject it is not, and the agent goes on");
+
+    auto edited = make();
+    run = edited.prompt(task);
+    run = edited.resume(R"({"decisions": [{"type": "edit", "edited_action": {"name": "write_file",
+        "args": {"file_path": "/safe_log.txt", "content": "审核通过的安全内容"}}}]})");
+    check(run.files.size() == 1 && run.files.at("/safe_log.txt") == "审核通过的安全内容",
+          "after an edit the new path is there and the dangerous one is not");
+}
+
+constexpr auto write_plans = R"({"turns": [
+  {"calls": [{"id": "call_1", "name": "write_file", "arguments": {"file_path": "/secret/plan.txt", "content": "a"}},
+             {"id": "call_2", "name": "write_file", "arguments": {"file_path": "/notes/plan.txt", "content": "b"}}]},
+  {"text": "I wrote what I may write."}]})";
+
+void step_5_a_rule_that_denies() {
+    heading("5. Rules for paths: deny");
+    // Neither a table nor a checkpointer: what is denied needs nobody.
+    assent::Agent agent(assent::workspace_agent({
+        .model = assent::scripted_model("guide", write_plans).value(),
+        .permissions =
+            {{.operations = {assent::PathOperation::write}, .paths = {"/secret/**"}, .mode = assent::PathMode::deny}},
+    }));
+    const auto run = agent.prompt("Write both plans.");
+    check(run.status == assent::RunStatus::done && run.interrupts.empty(),
+          "prompt comes back at once, nobody is asked");
+    const auto told = results(agent);
+    check(told.at(0).is_error && told[0].text == "Error: permission denied for write on /secret/plan.txt",
+          "the model reads an error about the path");
+    check(!told.at(1).is_error && run.files.size() == 1 && run.files.at("/notes/plan.txt") == "b",
+          "what no rule speaks of is allowed");
+
+    // The rules belong to the files: their tools keep them without any guard.
+    const auto files = assent::Workspace::in_thread().with_permissions(
+        {{.operations = {assent::PathOperation::write}, .paths = {"/secret/**"}, .mode = assent::PathMode::deny}});
+    assent::Agent bare(
+        {.model = assent::scripted_model("guide", write_plans).value(), .tools = {assent::write_file_tool(files)}});
+    check(bare.prompt("Write both plans.").files.size() == 1 && results(bare).at(0).text == told[0].text,
+          "the tool itself says the same when there is no guard");
+}
+
+void step_5_a_rule_that_asks(assent::Checkpointer& store) {
+    heading("5. Rules for paths: interrupt");
+    const auto options_with = [&](assent::InterruptOnTable table, assent::Checkpointer* checkpointer) {
+        return assent::workspace_agent({
+            .model = assent::scripted_model("guide", write_plans).value(),
+            .interrupt_on = std::move(table),
+            .permissions = {{.operations = {assent::PathOperation::write},
+                             .paths = {"/secret/**"},
+                             .mode = assent::PathMode::interrupt}},
+            .checkpointer = checkpointer,
+        });
+    };
+    try {
+        const assent::Agent agent(options_with({}, nullptr));
+        check(false, "it needs a checkpointer");
+    } catch (const assent::ConfigError& problem) {
+        check(std::string_view(problem.what()).find("permissions") != std::string_view::npos,
+              "it needs a checkpointer");
+        std::cout << "          " << problem.what() << "\n";
+    }
+    assent::Agent agent(options_with({}, &store));
+    auto run = agent.prompt("Write both plans.");
+    const auto asked = assent::JsonText::parse(assent::action_requests(run.interrupts)).value();
+    check(run.interrupts.size() == 1 &&
+              asked.root().find("action_requests")->items.at(0).find("args")->find("file_path")->string ==
+                  "/secret/plan.txt",
+          "one request, in the same form, about the path that a rule names");
+    check(run.files.size() == 1 && run.files.contains("/notes/plan.txt"), "the other file was written at once");
+    run = agent.resume(R"({"decisions": [{"type": "approve"}]})");
+    check(run.status == assent::RunStatus::done && run.files.size() == 2, "and the same answers");
+
+    assent::Agent both(
+        options_with({{"write_file", assent::InterruptOnConfig{.allowed_decisions = {"reject"}}}}, &store));
+    run = both.prompt("Write both plans.");
+    check(run.interrupts.size() == 2 && run.interrupts[0].question.allowed == std::vector{assent::DecisionKind::deny},
+          "a table beside it asks with it: one approval for a call, and what both allow");
+    assent::Agent loosened(options_with({{"write_file", false}}, &store));
+    run = loosened.prompt("Write both plans.");
+    check(run.interrupts.size() == 1, "a false in the table does not switch a rule off");
+}
+
 void step_6_another_tool(assent::Checkpointer& store) {
     heading("6. Another dangerous tool: only the name changes");
     constexpr auto script = R"({"turns": [
@@ -412,6 +514,9 @@ void run_all(assent::Checkpointer& store) {
     step_3_edit(store);
     step_3_respond(store);
     step_4_own_words(store);
+    files_in_the_run(store);
+    step_5_a_rule_that_denies();
+    step_5_a_rule_that_asks(store);
     step_6_another_tool(store);
     side_by_side(store);
     mixed_calls(store);

@@ -34,8 +34,9 @@ struct GateOptions {
     /// In order. Those that are guards too judge instead of replacing.
     std::vector<std::shared_ptr<Middleware>> middleware;
     std::vector<std::shared_ptr<Guard>> guards;  ///< Further guards.
-    /// Guards of the agents that this thread works for. They judge first, and may name tools that are not here.
-    std::vector<std::shared_ptr<Guard>> inherited;
+    /// Guards of the agents that this thread works for, a list for each agent. They judge first, and may name tools
+    /// that are not here.
+    std::vector<std::vector<std::shared_ptr<Guard>>> inherited;
     /// Names of further tools that guards may speak of: those of agents that work for this thread.
     std::vector<std::string> tools_below;
     /// The thread does a delegated call of another one; only then its id ends like one, `/TURN.POSITION`.

@@ -75,8 +75,9 @@ public:
         }
         return false;
     }
-    /// Whether it judges paths by path permissions, which commands do not keep.
-    [[nodiscard]] virtual bool judges_paths() const { return false; }
+    /// The path permissions that it judges by, as a short text that is another one for others; commands do not keep
+    /// them. Empty: none. Such a guard and a table (`interrupt_on`) of one agent ask as one: one approval for a call.
+    [[nodiscard]] virtual std::string path_rules() const { return {}; }
     /// The verdict on one call. An exception is a denial.
     [[nodiscard]] virtual Judgement judge(const GuardedCall& call) = 0;
 };

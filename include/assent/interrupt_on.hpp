@@ -140,7 +140,13 @@ public:
     [[nodiscard]] std::string version() const override { return options_.version; }
     [[nodiscard]] bool can_ask() const override;
     [[nodiscard]] std::vector<std::string> tools_named() const override;
+    /// A row that says false names the tool, and asks nobody.
+    [[nodiscard]] bool covers(std::string_view tool) const override;
     [[nodiscard]] Judgement judge(const GuardedCall& call) override;
+
+    /// For the gate: what path permissions of the same agent ask, as a question of this table. With `own`, which the
+    /// table itself asks about the call, it is one question for both, and takes only what both take.
+    [[nodiscard]] Question with_paths(const GuardedCall& call, const Question* own, const Judgement& paths) const;
 
 private:
     struct Row {
@@ -148,6 +154,15 @@ private:
         InterruptOnConfig config;
         std::vector<DecisionKind> allowed;
     };
+    struct Shown {
+        const GuardedCall& call;
+        std::string words;  ///< The operator's; empty: there are none.
+        std::vector<DecisionKind> allowed;
+        std::string args_schema;
+        std::string paths;  ///< Why path permissions ask; empty: they do not.
+    };
+    [[nodiscard]] Question question(const Shown& shown) const;
+
     std::map<std::string, Row, std::less<>> rows_;
     InterruptOnOptions options_;
 };

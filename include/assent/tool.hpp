@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -114,11 +115,9 @@ public:
     [[nodiscard]] std::string_view attempt() const noexcept;
     /// The same for every start of this call; pass it on to services that know such keys.
     [[nodiscard]] std::string_view idempotency_key() const noexcept;
-    /// Whether a person approved the call where a guard asked that calls itself so (`Guard::name`).
-    [[nodiscard]] bool approved_for(std::string_view guard) const noexcept;
-    /// The details of the questions that were answered so: several guards may have one name, of this agent and of
-    /// agents above it.
-    [[nodiscard]] std::vector<std::string> approved_details(std::string_view guard) const;
+    /// What a person was shown and approved where a guard with these path permissions (`Guard::path_rules`) asked:
+    /// the details of that question. None: nobody was asked under them.
+    [[nodiscard]] std::optional<std::string_view> approved_paths(std::string_view path_rules) const noexcept;
     /// The files of the thread; valid for the length of this start.
     [[nodiscard]] ThreadFiles& files() const noexcept;
     /// Stops when the run is cancelled or the thread aborted; end soon after.

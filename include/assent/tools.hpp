@@ -45,20 +45,25 @@ public:
     /// The same folder with these rules instead of those it had: its file tools keep them whatever guards
     /// there are. Where a rule asks they refuse unless `path_guard` has asked. Throws ConfigError.
     [[nodiscard]] Workspace with_permissions(std::vector<FilesystemPermission> permissions) const;
+    /// The same with these rules besides those it has, for one who works for another: a path must be allowed by
+    /// both. `path_guard` of it asks for these rules alone, that of this workspace for the others.
+    [[nodiscard]] Workspace with_further_permissions(std::vector<FilesystemPermission> permissions) const;
 
     /// For the tools themselves: the files as they are in a thread, whose files live longer. Null: it has none.
     [[nodiscard]] std::shared_ptr<const WorkspaceFiles> files(ThreadFiles* thread) const;
     /// For the tools themselves: whether what is at this path is kept in the thread.
     [[nodiscard]] bool keeps_in_thread(std::string_view path) const;
-    /// For the tools themselves; null: there are none.
-    [[nodiscard]] const PathRules* rules() const noexcept { return rules_.get(); }
+    /// For the tools themselves: the rules that were given last; null: there are none.
+    [[nodiscard]] const PathRules* rules() const noexcept { return rules_.empty() ? nullptr : rules_.back().get(); }
+    /// For the tools themselves: all that hold, in the order in which they were given.
+    [[nodiscard]] const std::vector<std::shared_ptr<const PathRules>>& all_rules() const noexcept { return rules_; }
 
 private:
     struct Part;
     explicit Workspace(std::shared_ptr<const ConfinedFolder> folder) noexcept : folder_(std::move(folder)) {}
     std::shared_ptr<const ConfinedFolder> folder_;  // null: the thread
     std::vector<std::shared_ptr<const Part>> parts_;
-    std::shared_ptr<const PathRules> rules_;
+    std::vector<std::shared_ptr<const PathRules>> rules_;
 };
 
 /// The guard `permissions`: judges the paths that tools name, as `ToolSpec::paths` says, by the permissions

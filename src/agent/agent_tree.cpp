@@ -94,13 +94,12 @@ void add_below(AgentNode& agent, const std::vector<SubAgent>& sub_agents, int le
     for (const auto& given : sub_agents) {
         AgentNode sub{.name = agent.name.empty() ? given.name : agent.name + "/" + given.name,
                       .options = options_of(agent.options, given),
-                      .channel = agent.channel,
-                      .inherited = agent.inherited};
+                      .inherited = agent.inherited,
+                      .asks_on = agent.asks_on};
         check_name(sub.name, given.name);
         if (std::ranges::find(agent.types, given.name) != agent.types.end())
             throw ConfigError("two sub-agents are called " + sub.name + "; give each a name of its own");
-        const auto own = guards_of(agent.options);
-        sub.inherited.insert(sub.inherited.end(), own.begin(), own.end());
+        sub.inherited.push_back(guards_of(agent.options));
         add_below(sub, given.sub_agents, level + 1);
         for (const auto& tool : sub.options.tools) {
             if (tool != nullptr) agent.tools_below.push_back(tool->spec().name);
@@ -116,7 +115,9 @@ void add_below(AgentNode& agent, const std::vector<SubAgent>& sub_agents, int le
 void check_tools(const AgentNode& agent, std::map<std::string, ToolSpec>& known) {
     for (const auto& tool : agent.options.tools) {
         if (tool == nullptr || dynamic_cast<const TaskTool*>(tool.get()) != nullptr) continue;
-        const auto& spec = tool->spec();
+        auto spec = tool->spec();
+        // Whether its files have permissions changes nothing of what it is.
+        spec.keeps_permissions = false;
         if (spec.delegates) {
             throw ConfigError("the tool " + spec.name + " says that it delegates; give the agent sub_agents instead");
         }
@@ -156,7 +157,7 @@ AgentNode agent_tree(AgentOptions options) {
         };
     }
     AgentNode root{.options = std::move(options)};
-    root.channel = root.options.channel;
+    root.asks_on = root.options.channel;
     add_below(root, sub_agents, 1);
     if (!root.below.empty()) {
         std::map<std::string, ToolSpec> known;

@@ -4,6 +4,7 @@
 
 #include <assent/agent.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,8 @@ namespace assent {
 struct AgentNode {
     std::string name;      ///< Empty: the root. Else with those above it, such as "research/search".
     AgentOptions options;  ///< Complete, but for the thread's id of a sub-agent. `sub_agents` is empty: see `below`.
-    std::shared_ptr<Channel> channel;               ///< The root's: what is asked here is told there too.
-    std::vector<std::shared_ptr<Guard>> inherited;  ///< The guards of all agents above.
+    std::vector<std::vector<std::shared_ptr<Guard>>> inherited;  ///< The guards of each agent above.
+    std::shared_ptr<Channel> asks_on;  ///< The root's channel: hosts hear there of what sub-agents ask too.
     std::vector<std::string> tools_below;
     std::vector<std::string> types;  ///< What `subagent_type` says, in the order of `below`.
     std::vector<AgentNode> below;

@@ -31,7 +31,7 @@ bool same_call(const CallReport& a, const CallReport& b) {
 
 RunLoop::RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop)
     : options_(agent.options),
-      channel_told_(agent.channel.get()),
+      asks_on_(agent.asks_on.get()),
       is_root_(agent.name.empty()),
       gate_(gate),
       told_(told),
@@ -226,25 +226,27 @@ const Clock& RunLoop::clock() const {
     return options_.clock != nullptr ? *options_.clock : system_clock();
 }
 
-// Also what those below have asked. An answer to a child is told when the child goes on.
-std::vector<HitlRequest> RunLoop::still_open(const Told& told) const {
-    Approvals approvals(*options_.checkpointer, clock());
-    std::vector<HitlRequest> open;
-    std::ranges::copy_if(told.requests, std::back_inserter(open), [&](const HitlRequest& request) {
-        const auto read = approvals.find(request.id);
-        return !read || read->state == ApprovalState::open;
-    });
-    for (const auto& [thread, child] : told.children) std::ranges::move(still_open(*child), std::back_inserter(open));
-    return open;
-}
-
 Run RunLoop::suspended() {
     // What was answered before the detach is not open any more.
     if (auto read = gate_.refresh(); !read) return ended(RunStatus::failed, read.failure());
     tell_over();
-    tell(AgentSuspendedEvent{.pending = still_open(told_)});
+    tell(AgentSuspendedEvent{.pending = open_requests()});
     tell({.kind = AgentEvent::Kind::waiting});
     return ended(RunStatus::waiting);
+}
+
+// Those of sub-agents too. A store that fails now does not keep the prompt from coming back.
+std::vector<HitlRequest> RunLoop::open_requests() const {
+    std::vector<HitlRequest> requests;
+    for (std::int64_t after = 0;;) {
+        const auto open = Approvals(*options_.checkpointer).pending(gate_.thread_id(), after);
+        if (!open) return told_.requests;
+        for (const auto& approval : *open) {
+            if (approval.kind != ApprovalKind::unknown) requests.push_back(hitl_request(approval));
+        }
+        if (open->empty()) return requests;
+        after = open->back().number;
+    }
 }
 
 Result<void> RunLoop::call_model() {
@@ -473,10 +475,10 @@ void RunLoop::tell_new_questions() {
     for (auto& approval : gate_.open()) {
         if (std::find(told_.questions.begin(), told_.questions.end(), approval.id) != told_.questions.end()) continue;
         told_.questions.push_back(approval.id);
-        if (channel_told_ != nullptr && approval.kind != ApprovalKind::unknown) {
+        if (asks_on_ != nullptr && approval.kind != ApprovalKind::unknown) {
             told_.requests.push_back(hitl_request(approval));
             tell(HitlRequestEvent{.request = told_.requests.back()});
-            channel_told_->changed();
+            asks_on_->changed();
         }
         tell({.kind = AgentEvent::Kind::asked, .approval = std::move(approval)});
     }

@@ -40,7 +40,7 @@ private:
     [[nodiscard]] bool overdue() const;
     [[nodiscard]] std::int64_t until_deadline() const;
     [[nodiscard]] Run suspended();
-    [[nodiscard]] std::vector<HitlRequest> still_open(const Told& told) const;
+    [[nodiscard]] std::vector<HitlRequest> open_requests() const;
     [[nodiscard]] const Clock& clock() const;
     void ended(Outcome outcome);
     void rested(Children::Child& child);
@@ -54,7 +54,7 @@ private:
     void tell(HitlEvent event) const;
 
     const AgentOptions& options_;
-    Channel* channel_told_;  // the root's, which alone waits on it
+    Channel* asks_on_;  // null: nobody hears of questions
     bool is_root_;
     Gate& gate_;
     Told& told_;

@@ -45,16 +45,19 @@ void write_canonical(const JsonNode& node, std::string& out) {
 
 }  // namespace
 
-std::string binding_of(const std::string& thread_id, const journal::Call& call, int ask_no, const std::string& guard,
-                       const std::string& guard_version) {
+std::string binding_of(const std::string& thread_id, const journal::Call& call, const journal::Asked& asked) {
     const auto turn = std::to_string(call.ref.turn);
     const auto position = std::to_string(call.ref.position);
-    const auto ask = std::to_string(ask_no);
+    const auto ask = std::to_string(asked.ask_no);
     const auto arguments = hex(sha256(call.arguments));
     const auto raw =
         hex(sha256(call.proposed.arguments_hex.empty() ? call.proposed.arguments : call.proposed.arguments_hex));
-    const std::string_view fields[] = {"assent binding 1", thread_id, turn, position, ask,
-                                       call.tool,          arguments, raw,  guard,    guard_version};
+    std::vector<std::string_view> fields{"assent binding 1", thread_id, turn, position,    ask,
+                                         call.tool,          arguments, raw,  asked.guard, asked.guard_version};
+    for (const auto& also : asked.also) {
+        fields.emplace_back(also.guard);
+        fields.emplace_back(also.version);
+    }
     return hex(sha256_fields(fields));
 }
 
@@ -110,7 +113,7 @@ std::vector<std::string> void_approvals(const std::string& thread_id, const jour
         // A guard that does not ask any more needs no approval.
         if (!asks) continue;
         const auto ask = std::find_if(call.approvals.rbegin(), call.approvals.rend(), [&](const journal::Ask& known) {
-            return known.asked.guard == guard && known.answer.has_value();
+            return asks_for(known.asked, guard) && known.answer.has_value();
         });
         if (ask == call.approvals.rend()) {
             guards.push_back(guard);
@@ -120,8 +123,7 @@ std::vector<std::string> void_approvals(const std::string& thread_id, const jour
         const auto& decided_at = ask->decided_at;
         const bool late = use_by_ms && decided_at && *decided_at + *use_by_ms < now;
         const bool other =
-            ask->state == ApprovalState::approved &&
-            ask->asked.binding != binding_of(thread_id, call, ask->asked.ask_no, guard, ask->asked.guard_version);
+            ask->state == ApprovalState::approved && ask->asked.binding != binding_of(thread_id, call, ask->asked);
         if (late || other) guards.push_back(guard);
     }
     return guards;

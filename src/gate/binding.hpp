@@ -8,10 +8,10 @@
 
 namespace assent {
 
-/// SHA-256 over thread, turn, position, ask number, tool, the exact arguments, the model's bytes, guard
-/// and version, hex.
-[[nodiscard]] std::string binding_of(const std::string& thread_id, const journal::Call& call, int ask_no,
-                                     const std::string& guard, const std::string& guard_version);
+/// SHA-256 over thread, turn, position, ask number, tool, the exact arguments, the model's bytes, the guards of
+/// the question and their versions, hex. Of `asked` it reads what a question is asked with, nothing of the call.
+[[nodiscard]] std::string binding_of(const std::string& thread_id, const journal::Call& call,
+                                     const journal::Asked& asked);
 
 /// The same for every start of this call.
 [[nodiscard]] std::string idempotency_key(const std::string& thread_id, const journal::CallRef& call);

@@ -331,10 +331,11 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     state->sha256 = hex(sha256(call.arguments));
     state->idempotency_key = assent::idempotency_key(session.id(), call.ref);
     for (const auto& guard : call.satisfied) {
+        auto path_rules = judge.path_rules(guard);
         const auto asked = std::find_if(call.approvals.rbegin(), call.approvals.rend(),
-                                        [&](const Ask& ask) { return ask.asked.guard == guard && ask.answer; });
-        state->approved.push_back(
-            {judge.own_name(guard), asked == call.approvals.rend() ? std::string() : asked->asked.question.details});
+                                        [&](const Ask& ask) { return asks_for(ask.asked, guard) && ask.answer; });
+        if (path_rules.empty() || asked == call.approvals.rend()) continue;
+        state->approved_paths.push_back({std::move(path_rules), asked->asked.question.details});
     }
     state->files = std::make_shared<FilesOfCall>(files, attempt);
     state->stop = stop;

@@ -8,6 +8,7 @@
 #include "gate/question_tool.hpp"
 #include "policy/policy_texts.hpp"
 
+#include <assent/interrupt_on.hpp>
 #include <assent/policy.hpp>
 #include <assent/rules.hpp>
 
@@ -76,6 +77,10 @@ journal::Asked question_of(const QuestionTool& tool, const journal::Call& call, 
             .answers_call = true};
 }
 
+InterruptOnMiddleware* as_table(Guard* guard) {
+    return dynamic_cast<InterruptOnMiddleware*>(guard);
+}
+
 Judgement failed(std::string reason) {
     return {.verdict = Verdict::deny, .reason = std::move(reason), .failed = true};
 }
@@ -114,7 +119,11 @@ Judge::Judge(const GateOptions& options) : limits_(options.json_limits), use_by_
             }
         }
     }
-    for (const auto& guard : options.inherited) inherit(guard);
+    for (const auto& agent : options.inherited) {
+        const auto first = guards_.size();
+        for (const auto& guard : agent) inherit(guard);
+        join(first);
+    }
     inherited_ = guards_.size();
     for (const auto& middleware : options.middleware) {
         if (middleware == nullptr) throw ConfigError("a middleware of the agent is null");
@@ -129,6 +138,7 @@ Judge::Judge(const GateOptions& options) : limits_(options.json_limits), use_by_
         owned_guards_.push_back(guard);
         add_guard(guard.get(), options.tools_below);
     }
+    join(inherited_);
     refuse_unguarded_commands();
 }
 
@@ -137,7 +147,8 @@ void Judge::refuse_unguarded_commands() const {
     const bool paths_kept =
         std::any_of(tools_.begin(), tools_.end(),
                     [](const auto& known) { return known.second.tool->spec().keeps_permissions; }) ||
-        std::any_of(guards_.begin(), guards_.end(), [](const Named& known) { return known.guard->judges_paths(); });
+        std::any_of(guards_.begin(), guards_.end(),
+                    [](const Named& known) { return !known.guard->path_rules().empty(); });
     if (!paths_kept) return;
     for (const auto& [name, known] : tools_) {
         if (!known.tool->spec().runs_commands) continue;
@@ -156,7 +167,7 @@ void Judge::inherit(const std::shared_ptr<Guard>& guard) {
     if (std::any_of(guards_.begin(), guards_.end(), is_same)) return;
     auto name = guard->name();
     for (int i = 2; is_taken(name); ++i) name = guard->name() + "-" + std::to_string(i);
-    guards_.push_back({guard.get(), std::move(name)});
+    guards_.push_back({.guard = guard.get(), .name = std::move(name), .joined = {}});
     owned_guards_.push_back(guard);
     if (auto middleware = std::dynamic_pointer_cast<Middleware>(guard)) middleware_.push_back(std::move(middleware));
 }
@@ -188,7 +199,23 @@ void Judge::add_guard(Guard* guard, const std::vector<std::string>& tools_below)
         if (!tools_.contains(tool) && std::ranges::find(tools_below, tool) == tools_below.end())
             throw ConfigError("the guard " + name + " names the tool " + tool + ", which does not exist");
     }
-    guards_.push_back({guard, std::move(name)});
+    guards_.push_back({.guard = guard, .name = std::move(name), .joined = {}});
+}
+
+// The table and the path permissions of one agent, whose guards stand from `first` on, ask as one guard.
+void Judge::join(std::size_t first) {
+    const auto begin = guards_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto table = std::find_if(begin, guards_.end(), [](const Named& known) { return as_table(known.guard); });
+    const auto paths =
+        std::find_if(begin, guards_.end(), [](const Named& known) { return !known.guard->path_rules().empty(); });
+    if (table == guards_.end() || paths == guards_.end() || table == paths) return;
+    table->joined = paths - guards_.begin();
+    paths->joined = table - guards_.begin();
+}
+
+std::string Judge::path_rules(std::string_view guard) const {
+    const auto found = std::ranges::find(guards_, guard, &Named::name);
+    return found == guards_.end() ? std::string() : found->guard->path_rules();
 }
 
 Result<Arguments> Judge::checked(const Tool& tool, std::string text) const {
@@ -261,9 +288,10 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
     auto seen = guarded(thread_id, call, tool.get(), *arguments);
     seen.run = &run;
     seen.files = &files;
-    int ask_no = call.asks;
+    Judgements asking(guards_.size());
     std::optional<Judgement> denial;
-    for (const auto& [guard, name] : guards_) {
+    for (std::size_t i = 0; i < guards_.size(); ++i) {
+        const auto& [guard, name, joined] = guards_[i];
         const auto judgement = judge_safely(*guard, name, seen);
         ruling.judged.guards.push_back({name, guard->version(), judgement.verdict, judgement.reason});
         const bool answered = std::find(call.satisfied.begin(), call.satisfied.end(), name) != call.satisfied.end();
@@ -271,15 +299,15 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         if (judgement.verdict == Verdict::deny && !denial) denial = judgement;
         ruling.judged.verdict =
             mutated(Rule::strictest_wins) ? judgement.verdict : std::max(ruling.judged.verdict, judgement.verdict);
-        if (judgement.verdict != Verdict::ask) continue;
-        ++ask_no;
-        ruling.asks.push_back({.call = call.ref,
-                               .ask_no = ask_no,
-                               .guard = name,
-                               .guard_version = guard->version(),
-                               .reason = judgement.reason,
-                               .question = *judgement.question,
-                               .use_by_ms = use_by_ms_});
+        if (judgement.verdict == Verdict::ask) asking[i] = judgement;
+    }
+    int ask_no = call.asks;
+    for (std::size_t i = 0; i < guards_.size(); ++i) {
+        auto asked = asking[i] ? asked_by(i, asking, seen) : std::nullopt;
+        if (!asked) continue;
+        asked->call = call.ref;
+        asked->ask_no = ++ask_no;
+        ruling.asks.push_back(std::move(*asked));
     }
     if (const auto* asks = dynamic_cast<const QuestionTool*>(tool.get()); asks != nullptr && !denial) {
         ruling.judged.verdict = Verdict::ask;
@@ -288,7 +316,7 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
     for (auto& asked : ruling.asks) {
         asked.tool = call.tool;
         asked.arguments = call.arguments;
-        asked.binding = binding_of(thread_id, call, asked.ask_no, asked.guard, asked.guard_version);
+        asked.binding = binding_of(thread_id, call, asked);
         asked.schema = schema_digest(call.tool);
         if (asked.question.timeout_ms) asked.deadline = now + *asked.question.timeout_ms;
     }
@@ -301,6 +329,31 @@ Ruling Judge::rule(const std::string& thread_id, const journal::Call& call, Unix
         ruling.judged.failed = denial->failed;
     }
     return ruling;
+}
+
+// What people are asked for a guard that asks; nothing where the table asks for the path permissions too.
+std::optional<journal::Asked> Judge::asked_by(std::size_t index, const Judgements& asking,
+                                              const GuardedCall& call) const {
+    const auto& [guard, name, joined] = guards_[index];
+    const auto& own = *asking[index];
+    journal::Asked asked{.guard = name,
+                         .guard_version = guard->version(),
+                         .reason = own.reason,
+                         .question = *own.question,
+                         .use_by_ms = use_by_ms_};
+    if (!joined) return asked;
+    const auto& [other, other_name, back] = guards_[*joined];
+    const auto& also = asking[*joined];
+    if (const auto* table = as_table(guard)) {
+        if (!also) return asked;
+        asked.reason += "; " + also->reason;
+        asked.question = table->with_paths(call, &*own.question, *also);
+        asked.also.push_back({.guard = other_name, .version = other->version()});
+        return asked;
+    }
+    if (also) return std::nullopt;
+    asked.question = as_table(other)->with_paths(call, nullptr, own);
+    return asked;
 }
 
 bool Judge::outdated(const journal::Call& call) const {
@@ -339,12 +392,6 @@ ToolResult Judge::after(const journal::Call& call, ToolResult result) const {
     return result;
 }
 
-std::string Judge::own_name(const std::string& guard) const {
-    const auto known =
-        std::find_if(guards_.begin(), guards_.end(), [&](const Named& one) { return one.name == guard; });
-    return known == guards_.end() ? guard : known->guard->name();
-}
-
 // The guard whose approval was answered with an edit, as `middleware` knows it: a guard that was numbered
 // knows itself by its own name, and no other guard by that.
 std::string Judge::edited_by(const journal::Call& call, const Middleware& middleware) const {
@@ -356,7 +403,8 @@ std::string Judge::edited_by(const journal::Call& call, const Middleware& middle
     const auto own =
         std::find_if(guards_.begin(), guards_.end(), [&](const Named& known) { return known.guard == guard; });
     if (guard == nullptr || own == guards_.end()) return name;
-    if (own->name == name) return guard->name();
+    const bool for_both = own->joined && guards_[*own->joined].name == name && as_table(own->guard) != nullptr;
+    if (own->name == name || for_both) return guard->name();
     return name == guard->name() ? std::string() : name;
 }
 

@@ -5,8 +5,11 @@
 
 #include <assent/gate.hpp>
 
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -36,8 +39,8 @@ public:
     /// True if this guard has another version than when it judged the call, or is not there any more.
     [[nodiscard]] bool has_changed(const journal::Call& call, const std::string& guard) const;
 
-    /// What the guard that is known by this name here calls itself.
-    [[nodiscard]] std::string own_name(const std::string& guard) const;
+    /// The path permissions that this guard judges by, see `Guard::path_rules`.
+    [[nodiscard]] std::string path_rules(std::string_view guard) const;
 
     /// Runs `after_tool` of all middleware, last first.
     [[nodiscard]] ToolResult after(const journal::Call& call, ToolResult result) const;
@@ -57,8 +60,13 @@ private:
     struct Named {
         Guard* guard;
         std::string name;
+        std::optional<std::size_t> joined;  ///< Of a table the path permissions, of these the table.
     };
+    using Judgements = std::vector<std::optional<Judgement>>;
     void inherit(const std::shared_ptr<Guard>& guard);
+    void join(std::size_t first);
+    [[nodiscard]] std::optional<journal::Asked> asked_by(std::size_t index, const Judgements& asking,
+                                                         const GuardedCall& call) const;
     void add_guard(Guard* guard, const std::vector<std::string>& tools_below);
     void refuse_unguarded_commands() const;
     [[nodiscard]] bool is_inherited(const Guard* guard) const;

@@ -45,15 +45,10 @@ std::string_view ApprovedCall::attempt() const noexcept {
 std::string_view ApprovedCall::idempotency_key() const noexcept {
     return state_->idempotency_key;
 }
-bool ApprovedCall::approved_for(std::string_view guard) const noexcept {
-    return std::ranges::find(state_->approved, guard, &Permit::State::Approved::guard) != state_->approved.end();
-}
-std::vector<std::string> ApprovedCall::approved_details(std::string_view guard) const {
-    std::vector<std::string> details;
-    for (const auto& approved : state_->approved) {
-        if (approved.guard == guard && !approved.details.empty()) details.push_back(approved.details);
-    }
-    return details;
+std::optional<std::string_view> ApprovedCall::approved_paths(std::string_view path_rules) const noexcept {
+    const auto found = std::ranges::find(state_->approved_paths, path_rules, &Permit::State::ApprovedPaths::path_rules);
+    if (found == state_->approved_paths.end()) return std::nullopt;
+    return found->details;
 }
 ThreadFiles& ApprovedCall::files() const noexcept {
     return *state_->files;

@@ -17,11 +17,11 @@ struct Permit::State {
     Arguments arguments;
     std::string sha256;  ///< Of the arguments that were claimed.
     std::string idempotency_key;
-    struct Approved {
-        std::string guard;    ///< As it calls itself.
-        std::string details;  ///< Of its question.
+    struct ApprovedPaths {
+        std::string path_rules;
+        std::string details;  ///< Of the question.
     };
-    std::vector<Approved> approved;  ///< What people were asked and approved.
+    std::vector<ApprovedPaths> approved_paths;  ///< What people approved where path permissions asked.
     std::shared_ptr<ThreadFiles> files;
     std::stop_token stop;
     std::int64_t start_by = 0;  ///< On the monotonic clock.

@@ -53,17 +53,18 @@ Asked doubt_question(const std::string& thread_id, const Call& call, const std::
                      const ToolResult& seen) {
     Question question{.description = capped(repaired_utf8(seen.text), seen_bytes_max), .allowed = {}};
     if (seen.details.size() <= seen_bytes_max && Arguments::parse(seen.details)) question.details = seen.details;
-    return {.call = call.ref,
-            .ask_no = call.asks + 1,
-            .kind = ApprovalKind::unknown,
-            .tool = call.tool,
-            .arguments = call.arguments,
-            .guard = "unknown outcome",
-            .guard_version = "1",
-            .reason = reason,
-            .question = question,
-            .binding = binding_of(thread_id, call, call.asks + 1, "unknown outcome", "1"),
-            .attempt = call.attempts.back().id};
+    journal::Asked asked{.call = call.ref,
+                         .ask_no = call.asks + 1,
+                         .kind = ApprovalKind::unknown,
+                         .tool = call.tool,
+                         .arguments = call.arguments,
+                         .guard = "unknown outcome",
+                         .guard_version = "1",
+                         .reason = reason,
+                         .question = question,
+                         .attempt = call.attempts.back().id};
+    asked.binding = binding_of(thread_id, call, asked);
+    return asked;
 }
 
 TimedOut timed_out(std::int64_t number, const std::string& tool, const Question& question, ApprovalKind kind) {

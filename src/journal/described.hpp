@@ -44,9 +44,10 @@ BOOST_DESCRIBE_STRUCT(ModelSaid, (), (turn, text, calls, stop_reason, provider_c
 BOOST_DESCRIBE_STRUCT(Prepared, (), (call, arguments))
 BOOST_DESCRIBE_STRUCT(Refused, (), (call, text))
 BOOST_DESCRIBE_STRUCT(Judged, (), (call, verdict, guards, text, style, failed))
+BOOST_DESCRIBE_STRUCT(GuardVersion, (), (guard, version))
 BOOST_DESCRIBE_STRUCT(Asked, (),
                       (number, call, ask_no, kind, tool, arguments, guard, guard_version, reason, question, binding,
-                       schema, deadline, use_by_ms, attempt, idempotent, answers_call))
+                       schema, deadline, use_by_ms, attempt, idempotent, answers_call, also))
 BOOST_DESCRIBE_STRUCT(Answered, (),
                       (number, call, decision, tool, arguments, message, text, by, signed_in, shown, answer,
                        empty_reason))

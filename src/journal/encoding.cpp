@@ -56,7 +56,7 @@ constexpr std::span<const std::string_view> late_members<UserMessage> = late_of_
 constexpr std::string_view late_of_judged[] = {"style", "failed"};
 template <>
 constexpr std::span<const std::string_view> late_members<Judged> = late_of_judged;
-constexpr std::string_view late_of_asked[] = {"answers_call"};
+constexpr std::string_view late_of_asked[] = {"answers_call", "also"};
 template <>
 constexpr std::span<const std::string_view> late_members<Asked> = late_of_asked;
 constexpr std::string_view late_of_answered[] = {"empty_reason"};

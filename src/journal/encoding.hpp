@@ -32,7 +32,7 @@ Result<Header> decode_header(const std::string& header);
 /// The head of the chain after a row with this header.
 [[nodiscard]] Digest chain(std::span<const std::uint8_t> previous, std::string_view header);
 
-inline constexpr int snapshot_version = 2;
+inline constexpr int snapshot_version = 3;
 [[nodiscard]] std::string encode_state(const ThreadState& state);
 /// Failure kind `database` for another version's or a damaged snapshot; the caller then reads the journal.
 Result<ThreadState> decode_state(const std::string& bytes);

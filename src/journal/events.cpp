@@ -1,5 +1,7 @@
 #include "journal/events.hpp"
 
+#include <algorithm>
+
 namespace assent::journal {
 namespace {
 
@@ -32,6 +34,10 @@ struct KindOf {
 
 std::string_view kind_of(const Event& event) noexcept {
     return std::visit(KindOf{}, event);
+}
+
+bool asks_for(const Asked& asked, std::string_view guard) noexcept {
+    return asked.guard == guard || std::ranges::find(asked.also, guard, &GuardVersion::guard) != asked.also.end();
 }
 
 }  // namespace assent::journal

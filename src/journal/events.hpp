@@ -105,6 +105,13 @@ struct Judged {
     bool operator==(const Judged&) const = default;
 };
 
+/// A guard as it was when it judged.
+struct GuardVersion {
+    std::string guard;
+    std::string version;
+    bool operator==(const GuardVersion&) const = default;
+};
+
 /// A question to a person. `number` is given by the store and not part of the encoding.
 struct Asked {
     std::int64_t number = 0;
@@ -123,9 +130,13 @@ struct Asked {
     std::optional<std::int64_t> use_by_ms;  ///< How long an approval may be used after the answer.
     std::string attempt;                    ///< Kind unknown: the attempt in doubt.
     bool idempotent = false;
-    bool answers_call = false;  ///< The answer is the call's result: nothing runs.
+    bool answers_call = false;       ///< The answer is the call's result: nothing runs.
+    std::vector<GuardVersion> also;  ///< Further guards whose question this is: the answer holds for them too.
     bool operator==(const Asked&) const = default;
 };
+
+/// Whether this guard asks it.
+[[nodiscard]] bool asks_for(const Asked& asked, std::string_view guard) noexcept;
 
 /// A person's answer. `arguments` of an edit are complete: already merged and checked.
 struct Answered {

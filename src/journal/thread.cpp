@@ -34,6 +34,11 @@ void close_asks(Call& call, ApprovalState state, UnixMillis at, const std::strin
     }
 }
 
+void satisfy(Call& call, const Asked& asked) {
+    call.satisfied.push_back(asked.guard);
+    for (const auto& also : asked.also) call.satisfied.push_back(also.guard);
+}
+
 std::optional<std::string> unless_empty(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -199,7 +204,7 @@ public:
         auto* call = state_.find(event.call);
         if (call == nullptr) return;
         call->asks = std::max(call->asks, event.ask_no);
-        std::erase(call->satisfied, event.guard);
+        std::erase_if(call->satisfied, [&](const auto& guard) { return asks_for(event, guard); });
         call->stage = event.kind == ApprovalKind::unknown ? CallStage::unknown : CallStage::asked;
         call->approvals.push_back({.asked = event, .asked_at = at_});
     }
@@ -219,15 +224,14 @@ public:
             close_turn_if_all_ended(state_);
             return;
         }
-        const auto guard = ask->asked.guard;
         switch (event.decision) {
             case DecisionKind::approve:
-                call->satisfied.push_back(guard);
+                satisfy(*call, ask->asked);
                 if (call->stage == CallStage::asked && !has_open_ask(*call)) call->stage = CallStage::ready;
                 break;
             case DecisionKind::edit:
                 call->satisfied.clear();
-                if (event.tool == call->tool) call->satisfied.push_back(guard);
+                if (event.tool == call->tool) satisfy(*call, ask->asked);
                 call->tool = event.tool;
                 call->arguments = event.arguments;
                 call->edited = true;

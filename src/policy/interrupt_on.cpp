@@ -5,6 +5,7 @@
 #include "policy/table_texts.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace assent {
 namespace {
@@ -12,6 +13,9 @@ namespace {
 constexpr std::int64_t ms_per_second = 1000;
 // More than a hundred years is a mistake, and would overflow in milliseconds sooner or later.
 constexpr std::int64_t timeout_seconds_max = 100LL * 366 * 24 * 60 * 60;
+
+constexpr std::array all_decisions{DecisionKind::approve, DecisionKind::edit, DecisionKind::deny,
+                                   DecisionKind::respond};
 
 std::vector<DecisionKind> read_allowed(const std::string& tool, const std::vector<std::string>& words) {
     if (words.empty()) {
@@ -82,31 +86,71 @@ std::vector<std::string> InterruptOnMiddleware::tools_named() const {
     return names;
 }
 
+bool InterruptOnMiddleware::covers(std::string_view tool) const {
+    const auto found = rows_.find(tool);
+    return found != rows_.end() && found->second.asks;
+}
+
 Judgement InterruptOnMiddleware::judge(const GuardedCall& call) {
     const auto found = rows_.find(call.tool_name);
     if (found == rows_.end() || !found->second.asks || !found->second.config.when.holds(call)) {
         return {.verdict = Verdict::allow, .reason = {}, .question = std::nullopt};
     }
     const auto& [asks, config, allowed] = found->second;
-    Question question{
-        .style = Style::table,
-        .description = config.description.empty() ? options_.description_prefix : config.description.of(call),
-        .details = question_details(options_),
-        .allowed = allowed};
-    if (options_.timeout_seconds) question.timeout_ms = *options_.timeout_seconds * ms_per_second;
-    if (call.tool_call_id) question.interrupt_id = interrupt_id(*call.tool_call_id);
-    const TableQuestion shown{.call = call,
-                              .description = config.description.empty()
-                                                 ? options_.description_prefix + "\n\nTool: " +
-                                                       std::string(call.tool_name) + "\nArgs: " + call.arguments->text()
-                                                 : question.description,
-                              .allowed = allowed,
-                              .args_schema = config.args_schema};
-    question.payload =
-        options_.interrupt_mode == InterruptMode::per_call ? per_call_payload(shown) : batched_payload(shown);
     return {.verdict = Verdict::ask,
             .reason = "the table asks about " + std::string(call.tool_name),
-            .question = std::move(question)};
+            .question = question({.call = call,
+                                  .words = config.description.empty() ? std::string() : config.description.of(call),
+                                  .allowed = allowed,
+                                  .args_schema = config.args_schema,
+                                  .paths = {}})};
+}
+
+Question InterruptOnMiddleware::with_paths(const GuardedCall& call, const Question* own, const Judgement& paths) const {
+    Shown shown{.call = call, .words = {}, .allowed = {}, .args_schema = {}, .paths = paths.reason};
+    const auto row = rows_.find(call.tool_name);
+    if (own != nullptr && row != rows_.end()) {
+        // Made from the call once: a function may say something else now.
+        if (!row->second.config.description.empty()) shown.words = own->description;
+        shown.args_schema = row->second.config.args_schema;
+    }
+    const auto taken =
+        own == nullptr ? std::span<const DecisionKind>(all_decisions) : std::span<const DecisionKind>(own->allowed);
+    for (const auto kind : taken) {
+        if (std::ranges::find(paths.question->allowed, kind) != paths.question->allowed.end())
+            shown.allowed.push_back(kind);
+    }
+    // Nobody could answer otherwise.
+    if (shown.allowed.empty()) shown.allowed.push_back(DecisionKind::deny);
+    auto both = question(shown);
+    const auto ours = Arguments::parse(both.details.empty() ? "{}" : both.details);
+    const auto theirs = Arguments::parse(paths.question->details);
+    // Without them the file tools find no place that was approved, and refuse.
+    if (ours && theirs) {
+        if (const auto joined = lay_over(*ours, *theirs)) both.details = joined->text();
+    }
+    const auto& other = paths.question->timeout_ms;
+    if (other) both.timeout_ms = std::min(both.timeout_ms.value_or(*other), *other);
+    return both;
+}
+
+Question InterruptOnMiddleware::question(const Shown& shown) const {
+    const auto& call = shown.call;
+    Question question{.style = Style::table,
+                      .description = shown.words.empty() ? options_.description_prefix : shown.words,
+                      .details = question_details(options_),
+                      .allowed = shown.allowed};
+    if (options_.timeout_seconds) question.timeout_ms = *options_.timeout_seconds * ms_per_second;
+    if (call.tool_call_id) question.interrupt_id = interrupt_id(*call.tool_call_id);
+    const auto usual = options_.description_prefix + "\n\nTool: " + std::string(call.tool_name) +
+                       "\nArgs: " + call.arguments->text() + (shown.paths.empty() ? "" : "\nPaths: " + shown.paths);
+    const TableQuestion table{.call = call,
+                              .description = shown.words.empty() ? usual : shown.words,
+                              .allowed = shown.allowed,
+                              .args_schema = shown.args_schema};
+    question.payload =
+        options_.interrupt_mode == InterruptMode::per_call ? per_call_payload(table) : batched_payload(table);
+    return question;
 }
 
 std::shared_ptr<InterruptOnMiddleware> interrupt_on(InterruptOnTable table, InterruptOnOptions options) {

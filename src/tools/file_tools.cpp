@@ -4,8 +4,7 @@
 
 #include <assent/tools.hpp>
 
-#include <algorithm>
-#include <iterator>
+#include <deque>
 
 namespace assent {
 namespace {
@@ -32,19 +31,16 @@ private:
 
     ToolResult run(const ApprovedCall& call) override {
         const auto files = workspace_.files(&call.files());
-        return work_({.files = *files,
-                      .arguments = call.arguments(),
-                      .stop = call.stop_token(),
-                      .rules = {.rules = workspace_.rules(),
-                                .approved = call.approved_for(path_guard_name),
-                                .approved_places = approved_places(call)}});
-    }
-
-    static std::vector<std::string> approved_places(const ApprovedCall& call) {
-        std::vector<std::string> places;
-        for (const auto& details : call.approved_details(path_guard_name))
-            std::ranges::move(read_places(details), std::back_inserter(places));
-        return places;
+        std::deque<PathKeeper::Rules> rules(1);
+        for (const auto& held : workspace_.all_rules()) {
+            const auto approved = call.approved_paths(held->digest());
+            rules.push_back({.rules = held.get(),
+                             .approved = approved.has_value(),
+                             .approved_places = read_places(approved.value_or("")),
+                             .besides = rules.size() > 1 ? &rules.back() : nullptr});
+        }
+        return work_(
+            {.files = *files, .arguments = call.arguments(), .stop = call.stop_token(), .rules = rules.back()});
     }
 
     Workspace workspace_;

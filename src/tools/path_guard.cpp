@@ -22,7 +22,7 @@ public:
     [[nodiscard]] std::string name() const override { return std::string(path_guard_name); }
     [[nodiscard]] std::string version() const override { return rules_.digest(); }
     [[nodiscard]] bool can_ask() const override { return rules_.can_ask(); }
-    [[nodiscard]] bool judges_paths() const override { return !rules_.empty(); }
+    [[nodiscard]] std::string path_rules() const override { return rules_.empty() ? std::string() : rules_.digest(); }
 
     [[nodiscard]] Judgement judge(const GuardedCall& call) override {
         if (call.tool == nullptr || call.arguments == nullptr)

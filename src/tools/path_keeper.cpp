@@ -19,7 +19,9 @@ Failure unasked(std::string_view path) {
 
 PathKeeper::PathKeeper(Rules given, const WorkspaceFiles& files, PathRequest request)
     : given_(std::move(given)), files_(files), request_(request) {
-    if (given_.rules == nullptr) return;
+    if (given_.besides != nullptr) besides_ = std::make_unique<PathKeeper>(*given_.besides, files, request);
+    if (besides_ != nullptr) refusal_ = besides_->refusal_;
+    if (refusal_ || given_.rules == nullptr) return;
     const auto ruling = given_.rules->judge(request_, files_);
     if (ruling.verdict == Verdict::deny) {
         refusal_ = ToolResult{.text = ruling.told, .is_error = true};
@@ -35,7 +37,12 @@ PathKeeper::PathKeeper(Rules given, const WorkspaceFiles& files, PathRequest req
 
 Admit PathKeeper::admit() {
     if (!now_ || switched_off("open-check")) return {};
-    return [this](std::span<const std::string> place, EntryKind kind) { return judge_opened(place, kind); };
+    if (besides_ == nullptr)
+        return [this](std::span<const std::string> place, EntryKind kind) { return judge_opened(place, kind); };
+    return [this, besides = besides_->admit()](std::span<const std::string> place, EntryKind kind) {
+        auto refused = besides(place, kind);
+        return refused ? refused : judge_opened(place, kind);
+    };
 }
 
 std::optional<Failure> PathKeeper::judge_opened(std::span<const std::string> place, EntryKind kind) {
@@ -68,6 +75,7 @@ bool PathKeeper::approved_at(std::span<const std::string> place) const {
 
 bool PathKeeper::shows(std::span<const std::string> parts, bool link) const {
     if (!now_) return true;
+    if (besides_ != nullptr && !besides_->shows(parts, link)) return false;
     const auto denied = [&](const std::vector<std::string>& place) {
         return now_->at(PathOperation::read, place).mode == PathMode::deny;
     };

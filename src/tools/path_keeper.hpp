@@ -9,6 +9,7 @@
 
 #include <assent/tool.hpp>
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@ public:
         bool approved = false;             ///< A person approved what rules ask about.
         /// Where the path really led when the person was asked.
         std::vector<std::string> approved_places;
+        const Rules* besides = nullptr;  ///< Further rules, which hold too.
     };
     PathKeeper(Rules given, const WorkspaceFiles& files, PathRequest request);
 
@@ -39,6 +41,7 @@ private:
     [[nodiscard]] std::optional<Failure> judge_opened(std::span<const std::string> place, EntryKind kind);
 
     Rules given_;
+    std::unique_ptr<PathKeeper> besides_;
     const WorkspaceFiles& files_;
     PathRequest request_;
     std::optional<RulesNow> now_;

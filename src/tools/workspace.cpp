@@ -35,7 +35,7 @@ Workspace Workspace::with(const std::string& prefix, Workspace other) const {
     const auto parsed = read_folder_path(prefix);
     const bool good = parsed.ok() && prefix.starts_with('/') && !parsed->parts.empty() && !prefix.contains("..");
     if (!good) throw ConfigError("the prefix of a workspace must be a path such as /memories: " + shown);
-    if (other.rules_ != nullptr)
+    if (!other.rules_.empty())
         throw ConfigError("the workspace at " + shown + " has permissions; give them to the whole instead");
     const auto taken = [&](const auto& part) { return part->prefix == parsed->parts; };
     if (std::ranges::any_of(parts_, taken)) throw ConfigError("two workspaces are at " + shown);
@@ -46,7 +46,13 @@ Workspace Workspace::with(const std::string& prefix, Workspace other) const {
 
 Workspace Workspace::with_permissions(std::vector<FilesystemPermission> permissions) const {
     auto copy = *this;
-    copy.rules_ = permissions.empty() ? nullptr : std::make_shared<PathRules>(std::move(permissions));
+    copy.rules_.clear();
+    return copy.with_further_permissions(std::move(permissions));
+}
+
+Workspace Workspace::with_further_permissions(std::vector<FilesystemPermission> permissions) const {
+    auto copy = *this;
+    if (!permissions.empty()) copy.rules_.push_back(std::make_shared<PathRules>(std::move(permissions)));
     return copy;
 }
 

@@ -19,11 +19,6 @@ struct CaseFailed : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The case needs something that does not exist yet, which is named. It is counted, neither passed nor failed.
-struct NotYet : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
 /// Throws CaseFailed if `node` is no object or has a key that is neither in `known` nor one of those
 /// that every case may have.
 void require_known_keys(const JsonNode& node, std::initializer_list<std::string_view> known);
@@ -52,7 +47,7 @@ void expect_outcome(const JsonNode& node, std::string_view key, const std::strin
 
 [[noreturn]] void fail(std::string_view what, const std::vector<const JsonNode*>& expected, std::string_view got);
 
-/// Runs one case; throws CaseFailed if it fails, NotYet if it cannot be run.
+/// Runs one case; throws CaseFailed if it fails.
 void run_predicate_case(const JsonNode& node);
 void run_interrupt_id_case(const JsonNode& node);
 void run_tool_decision_case(const JsonNode& node);

@@ -4,6 +4,7 @@
 #include "journal/lineage.hpp"
 
 #include <assent/channel.hpp>
+#include <assent/tools.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,13 +32,41 @@ private:
     std::shared_ptr<RunLog> log_;
 };
 
+// What the case's path permissions hold for. They live in the thread: the tools of a case change nothing.
+std::optional<Workspace> workspace_of(const JsonNode& node) {
+    const auto* permissions = node.find("permissions");
+    if (permissions == nullptr) return std::nullopt;
+    auto rules = read_permissions(permissions->text);
+    if (!rules) throw CaseFailed(rules.failure().message);
+    return Workspace::in_thread().with_permissions(std::move(rules).value());
+}
+
+std::vector<std::shared_ptr<Guard>> guards_of(const JsonNode& node) {
+    const auto workspace = workspace_of(node);
+    if (!workspace) return {};
+    return {path_guard(*workspace)};
+}
+
+// What the real tool of this name uses as a path.
+std::vector<PathArgument> paths_of(const JsonNode& node, std::string_view name) {
+    const auto workspace = workspace_of(node);
+    if (!workspace) return {};
+    for (const auto& tool : {read_file_tool(*workspace), write_file_tool(*workspace), edit_file_tool(*workspace),
+                             delete_file_tool(*workspace), ls_tool(*workspace)}) {
+        if (tool->spec().name == name) return tool->spec().paths;
+    }
+    return {};
+}
+
 std::vector<std::shared_ptr<Tool>> tools_of(const JsonNode& node, const std::shared_ptr<RunLog>& log) {
     std::vector<std::shared_ptr<Tool>> tools;
     const auto* schemas = node.find("schemas");
     for (const auto& name : member(node, "tools").items) {
         const auto* schema = schemas == nullptr ? nullptr : schemas->find(name.string);
         tools.push_back(std::make_shared<LoggedTool>(
-            ToolSpec{.name = name.string, .schema = schema == nullptr ? std::string() : std::string(schema->text)},
+            ToolSpec{.name = name.string,
+                     .schema = schema == nullptr ? std::string() : std::string(schema->text),
+                     .paths = paths_of(node, name.string)},
             log));
     }
     return tools;
@@ -165,6 +194,7 @@ Agent DecisionWorld::make_agent(const std::string& thread) {
                               .tools = tools_of(node_, log_),
                               .middleware = {hook_, interrupt_on(interrupt_on_table(member(node_, "interrupt_on").text),
                                                                  table_options(node_))},
+                              .guards = guards_of(node_),
                               .sub_agents = std::move(sub_agents),
                               .channel = channel_,
                               .checkpointer = has_store(node_) ? &store_ : nullptr,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <stdexcept>
 
 namespace assent::conformance {
@@ -103,15 +102,12 @@ private:
         std::size_t passed = 0;
         std::size_t failed = 0;
         std::size_t excepted = 0;
-        std::map<std::string, std::size_t> not_yet;
         for (const auto& node : cases) {
             const auto place = place_of(node, text);
             const auto* exception = exception_for(kind.name, place);
             try {
                 kind.run(node);
                 ++passed;
-            } catch (const NotYet& missing) {
-                ++not_yet[missing.what()];
             } catch (const std::exception& problem) {
                 if (exception != nullptr) {
                     ++excepted;
@@ -123,8 +119,6 @@ private:
             }
         }
         out_ << kind.name << ": " << passed << " passed, " << failed << " failed\n";
-        for (const auto& [missing, count] : not_yet)
-            out_ << kind.name << ": " << count << " not yet: " << missing << '\n';
         if (excepted * 100 > cases.size()) {
             out_ << kind.name << ": " << excepted << " exceptions are more than one in a hundred\n";
             good_ = false;

@@ -42,23 +42,6 @@ private:
     std::atomic<bool> waited_ = false;
 };
 
-TEST_P(ChannelBelow, WhatIsAskedBelowIsToldWithItsThreadAndAnsweredAtTheRoot) {
-    options_.sub_agents = {worker(2)};
-    auto agent = this->agent(task_then_end());
-    std::vector<std::string> threads;
-    const auto run = prompt(agent, [&](const HitlRequest& request) {
-        threads.push_back(request.thread_id);
-        approving()(request);
-    });
-    EXPECT_EQ(run.status, RunStatus::done);
-    EXPECT_EQ(pay_->runs().size(), 2U);
-    EXPECT_EQ(threads, (Names{"t/1.0", "t/1.0"}));
-    const auto told = heard_.all<HitlRequestEvent>();
-    ASSERT_EQ(told.size(), 2U);
-    EXPECT_EQ(told[0].request.thread_id, "t/1.0");
-    EXPECT_EQ(heard_.all<HitlAnswerEvent>().size(), 2U);
-}
-
 TEST_P(ChannelBelow, ADetachNamesWhatIsOpenBelow) {
     options_.sub_agents = {worker()};
     auto agent = this->agent(task_then_end());

@@ -164,7 +164,9 @@ TEST(Encoding, APromptWithoutAKeyIsStoredAsItWasBeforeThereWereKeys) {
 TEST(Encoding, MembersThatCameLaterAreWrittenOnlyIfTheySaySomething) {
     const std::tuple<Event, Event, std::vector<std::string>> rows[] = {
         {Judged{.text = "no"}, Judged{.text = "no", .style = Style::policy, .failed = true}, {"style", "failed"}},
-        {Asked{.tool = "pay"}, Asked{.tool = "pay", .answers_call = true}, {"answers_call"}},
+        {Asked{.tool = "pay"},
+         Asked{.tool = "pay", .answers_call = true, .also = {{.guard = "permissions", .version = "3f"}}},
+         {"answers_call", "also"}},
         {Answered{.by = "bob"}, Answered{.by = "bob", .empty_reason = true}, {"empty_reason"}},
         {Withdrawn{.reason = "r"}, Withdrawn{.reason = "r", .text = "t", .by = "bob"}, {"text", "by"}},
     };

@@ -4,6 +4,7 @@
 
 #include <assent/agent.hpp>
 #include <assent/memory.hpp>
+#include <assent/policy.hpp>
 #include <assent/tools.hpp>
 
 #include <gmock/gmock.h>
@@ -218,6 +219,11 @@ TEST_F(Beside, AToolThatRunsCommandsNeedsAGuardThatCoversIt) {
     EXPECT_EQ(built({read_file_tool(workspace), shell()}, {rules({"*", gt("amount", 1)})}), refused);
     EXPECT_EQ(built({read_file_tool(workspace), shell()}, {rules({"*"})}), "built");
     EXPECT_EQ(built({read_file_tool(workspace), shell()}, {rules({"shell", matches("command", "rm")})}), "built");
+    // A policy for every tool may let any command run: one that is meant names the tool.
+    const auto asks = [](const ToolCall<>&) { return PolicyDecision(AskUser{}); };
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {policy(asks)}), refused);
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {policy(asks, {.tools = {"shell"}})}), "built");
+    EXPECT_EQ(built({read_file_tool(workspace), shell()}, {confirm_tools({"shell"})}), "built");
     EXPECT_EQ(built({read_file_tool(free), shell()}, {}), "built");
     EXPECT_EQ(built({read_file_tool(free.with_permissions({})), shell()}, {path_guard(free)}), "built");
     EXPECT_EQ(built({read_file_tool(workspace)}, {}), "built");

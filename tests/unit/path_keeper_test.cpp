@@ -105,6 +105,30 @@ TEST_F(Kept, ALinkThatIsSwappedAfterItWasJudgedOpensNothing) {
     EXPECT_THAT(there, testing::UnorderedElementsAre("key", "sub"));
 }
 
+TEST_F(Kept, FurtherRulesHoldBesideTheOthers) {
+    rule(PathMode::deny);
+    const auto further = workspace.with_further_permissions(
+        {{.operations = {PathOperation::read}, .paths = {"/secrets/**"}, .mode = PathMode::allow},
+         {.operations = {PathOperation::read}, .paths = {"/free/sub/**"}, .mode = PathMode::deny}});
+    ASSERT_EQ(further.all_rules().size(), 2U);
+    const PathKeeper::Rules above{.rules = further.all_rules()[0].get()};
+    const PathKeeper::Rules rules{.rules = further.all_rules()[1].get(), .besides = &above};
+    const auto with_both = [&](auto work, const char* json) {
+        const auto given = arguments(json);
+        return work(FileCall{.files = *files, .arguments = given, .rules = rules}).text;
+    };
+    EXPECT_EQ(with_both(read_file, R"({"file_path":"secrets/key"})"),
+              "Error: permission denied for read on secrets/key");
+    EXPECT_EQ(with_both(read_file, R"({"file_path":"free/sub/key"})"),
+              "Error: permission denied for read on free/sub/key");
+    EXPECT_EQ(with_both(list_folder, "{}"), "/free/\n/link/\n");
+    EXPECT_EQ(with_both(list_folder, R"({"path":"free"})"), "free/key\n");
+    PathKeeper keeper(rules, *files, {.use = PathUse::read, .path = "link/key"});
+    ASSERT_FALSE(keeper.refusal());
+    swap_link();
+    EXPECT_FALSE(files->read("link/key", keeper.admit()).ok()) << "the rules above judge what was opened, too";
+}
+
 TEST_F(Kept, ALinkThatIsMadeAtTheEndOfThePathIsNotWrittenThrough) {
     rule(PathMode::deny);
     PathKeeper keeper({.rules = workspace.rules()}, *files, {.use = PathUse::write, .path = "free/key"});
