@@ -69,7 +69,7 @@ struct OpenApproval {
 enum class LeaseUse : std::uint8_t {
     none,       ///< Needs no lease (answers, outcomes, aborts).
     take,       ///< Takes it, if nobody alive has it.
-    keep,       ///< Must hold it: the fence must be the current one.
+    keep,       ///< Must hold it: not given back, and the fence the current one.
     give_back,  ///< Must hold it, and gives it back.
 };
 
@@ -110,7 +110,7 @@ struct Append {
 enum class AppendStatus : std::uint8_t {
     done,
     conflict,  ///< The expected sequence is not the current one.
-    fenced,    ///< Another runner took the thread.
+    fenced,    ///< Another runner took the thread, or this one has given it back.
     leased,    ///< Another live runner has the thread.
     closed,    ///< An approval to close is not open any more.
     expired,   ///< An approval to close is past its deadline.

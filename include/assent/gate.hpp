@@ -39,6 +39,8 @@ struct GateOptions {
     std::vector<std::vector<std::shared_ptr<Guard>>> inherited;
     /// Names of further tools that guards may speak of: those of agents that work for this thread.
     std::vector<std::string> tools_below;
+    /// Tools of agents above keep path permissions, so that commands need a guard here too.
+    bool paths_kept_above = false;
     /// The thread does a delegated call of another one; only then its id ends like one, `/TURN.POSITION`.
     bool child = false;
     JsonLimits json_limits;

@@ -85,6 +85,11 @@ AgentOptions options_of(const AgentOptions& above, const SubAgent& agent) {
     return options;
 }
 
+bool keeps_paths(const AgentOptions& options) {
+    return std::ranges::any_of(options.tools,
+                               [](const auto& tool) { return tool != nullptr && tool->spec().keeps_permissions; });
+}
+
 void add_below(AgentNode& agent, const std::vector<SubAgent>& sub_agents, int level) {
     if (sub_agents.empty()) return;
     if (level > levels_max) {
@@ -95,7 +100,8 @@ void add_below(AgentNode& agent, const std::vector<SubAgent>& sub_agents, int le
         AgentNode sub{.name = agent.name.empty() ? given.name : agent.name + "/" + given.name,
                       .options = options_of(agent.options, given),
                       .inherited = agent.inherited,
-                      .asks_on = agent.asks_on};
+                      .asks_on = agent.asks_on,
+                      .paths_kept_above = agent.paths_kept_above || keeps_paths(agent.options)};
         check_name(sub.name, given.name);
         if (std::ranges::find(agent.types, given.name) != agent.types.end())
             throw ConfigError("two sub-agents are called " + sub.name + "; give each a name of its own");
@@ -111,13 +117,19 @@ void add_below(AgentNode& agent, const std::vector<SubAgent>& sub_agents, int le
     agent.options.tools.push_back(task_tool_for(sub_agents));
 }
 
-// Guards and people know a tool by its name, so one name is one tool wherever it is used.
-void check_tools(const AgentNode& agent, std::map<std::string, ToolSpec>& known) {
+// Guards and people know a tool by its name, so one name is one tool wherever it is used. `kept`: tools of the agents
+// above that keep path permissions, which hold below too.
+void check_tools(const AgentNode& agent, std::map<std::string, ToolSpec>& known, std::set<std::string> kept) {
     for (const auto& tool : agent.options.tools) {
         if (tool == nullptr || dynamic_cast<const TaskTool*>(tool.get()) != nullptr) continue;
         auto spec = tool->spec();
         // Whether its files have permissions changes nothing of what it is.
-        spec.keeps_permissions = false;
+        if (std::exchange(spec.keeps_permissions, false)) {
+            kept.insert(spec.name);
+        } else if (kept.contains(spec.name)) {
+            throw ConfigError("the sub-agent " + agent.name + " has the tool " + spec.name +
+                              " without the path permissions that it has above; give it one whose workspace has them");
+        }
         if (spec.delegates) {
             throw ConfigError("the tool " + spec.name + " says that it delegates; give the agent sub_agents instead");
         }
@@ -129,7 +141,7 @@ void check_tools(const AgentNode& agent, std::map<std::string, ToolSpec>& known)
                               " than an agent before it; guards know tools by their names: call it otherwise");
         }
     }
-    for (const auto& sub : agent.below) check_tools(sub, known);
+    for (const auto& sub : agent.below) check_tools(sub, known, kept);
 }
 
 // The root's gate checks the root.
@@ -161,7 +173,7 @@ AgentNode agent_tree(AgentOptions options) {
     add_below(root, sub_agents, 1);
     if (!root.below.empty()) {
         std::map<std::string, ToolSpec> known;
-        check_tools(root, known);
+        check_tools(root, known, {});
     }
     check_below(root);
     return root;
@@ -176,6 +188,7 @@ GateOptions gate_options(const AgentNode& agent, const std::string& thread_id) {
             .guards = options.guards,
             .inherited = agent.inherited,
             .tools_below = agent.tools_below,
+            .paths_kept_above = agent.paths_kept_above,
             .child = !agent.name.empty(),
             .json_limits = options.json_limits,
             .use_by_ms = options.use_by_ms,

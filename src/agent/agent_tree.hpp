@@ -15,6 +15,7 @@ struct AgentNode {
     AgentOptions options;  ///< Complete, but for the thread's id of a sub-agent. `sub_agents` is empty: see `below`.
     std::vector<std::vector<std::shared_ptr<Guard>>> inherited;  ///< The guards of each agent above.
     std::shared_ptr<Channel> asks_on;  ///< The root's channel: hosts hear there of what sub-agents ask too.
+    bool paths_kept_above = false;     ///< Tools of agents above keep path permissions.
     std::vector<std::string> tools_below;
     std::vector<std::string> types;  ///< What `subagent_type` says, in the order of `below`.
     std::vector<AgentNode> below;

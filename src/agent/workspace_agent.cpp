@@ -31,6 +31,17 @@ void check_names(const std::vector<std::string>& wanted) {
         throw ConfigError("file_tools leaves out read_file; add it, or leave file_tools empty to have all of them");
 }
 
+// One that was left out would come back without permissions.
+void refuse_file_tools(const Tools& tools) {
+    for (const auto& tool : tools) {
+        if (tool == nullptr) continue;
+        const auto& name = tool->spec().name;
+        if (std::ranges::find(known_tools, name, &std::pair<std::string_view, MakeTool>::first) != known_tools.end())
+            throw ConfigError("a tool is called " + name +
+                              ", like a file tool; take that with file_tools, or call it otherwise");
+    }
+}
+
 // What an agent and those that work for it have in common.
 class Wiring {
 public:
@@ -62,6 +73,7 @@ public:
             const bool further = !sub.permissions.empty();
             const auto own_files = further ? files.with_further_permissions(std::move(sub.permissions)) : files;
             const auto own_of_files = further ? file_tools(own_files) : of_files;
+            refuse_file_tools(sub.tools);
             const auto& own_others = sub.tools.empty() ? others : sub.tools;
             SubAgent agent{.name = std::move(sub.name),
                            .description = std::move(sub.description),
@@ -89,6 +101,8 @@ private:
 AgentOptions workspace_agent(WorkspaceAgentOptions options) {
     if (options.files.rules() != nullptr && !options.permissions.empty())
         throw ConfigError("the files of the agent have permissions already; give them in one place");
+    if (options.files.all_rules().size() > 1)
+        throw ConfigError("the files of the agent have permissions upon permissions; give one list of them");
     const auto files =
         options.permissions.empty() ? options.files : options.files.with_permissions(std::move(options.permissions));
     const Wiring wiring(std::move(options.file_tools), std::move(options.interrupt_options));
@@ -97,6 +111,7 @@ AgentOptions workspace_agent(WorkspaceAgentOptions options) {
     agent.model = std::move(options.model);
     agent.system_prompt = std::move(options.system_prompt);
     agent.tools = of_files;
+    refuse_file_tools(options.tools);
     agent.tools.insert(agent.tools.end(), options.tools.begin(), options.tools.end());
     agent.middleware = std::move(options.middleware);
     wiring.add_guards(agent.middleware, agent.guards, std::move(options.interrupt_on),

@@ -335,7 +335,10 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
         const auto asked = std::find_if(call.approvals.rbegin(), call.approvals.rend(),
                                         [&](const Ask& ask) { return asks_for(ask.asked, guard) && ask.answer; });
         if (path_rules.empty() || asked == call.approvals.rend()) continue;
-        state->approved_paths.push_back({std::move(path_rules), asked->asked.question.details});
+        // Who edits the call says where it leads: the places of the old one count no more.
+        const bool edited = asked->state == ApprovalState::edited;
+        state->approved_paths.push_back(
+            {std::move(path_rules), edited ? std::string() : asked->asked.question.details});
     }
     state->files = std::make_shared<FilesOfCall>(files, attempt);
     state->stop = stop;

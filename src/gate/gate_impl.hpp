@@ -29,7 +29,8 @@ public:
                                          "; wait for it to end or stop it"};
     }
     static Failure fenced_failure(const std::string& thread) {
-        return {FailureKind::leased, "another process has taken thread " + thread + "; nothing more was done here"};
+        return {FailureKind::leased,
+                "thread " + thread + " was given back or taken by another process; nothing more was done here"};
     }
 
     explicit Impl(GateOptions given)

@@ -104,7 +104,8 @@ Judgement judge_safely(Guard& guard, const std::string& name, const GuardedCall&
 
 }  // namespace
 
-Judge::Judge(const GateOptions& options) : limits_(options.json_limits), use_by_ms_(options.use_by_ms) {
+Judge::Judge(const GateOptions& options)
+    : limits_(options.json_limits), use_by_ms_(options.use_by_ms), paths_kept_above_(options.paths_kept_above) {
     for (const auto& tool : options.tools) {
         if (tool == nullptr) throw ConfigError("a tool of the agent is null");
         const auto& schema = tool->spec().schema;
@@ -145,6 +146,7 @@ Judge::Judge(const GateOptions& options) : limits_(options.json_limits), use_by_
 // Path permissions that a command walks round would only look like protection.
 void Judge::refuse_unguarded_commands() const {
     const bool paths_kept =
+        paths_kept_above_ ||
         std::any_of(tools_.begin(), tools_.end(),
                     [](const auto& known) { return known.second.tool->spec().keeps_permissions; }) ||
         std::any_of(guards_.begin(), guards_.end(),

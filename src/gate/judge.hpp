@@ -86,6 +86,7 @@ private:
     std::vector<std::shared_ptr<Guard>> owned_guards_;
     JsonLimits limits_;
     std::optional<std::int64_t> use_by_ms_;
+    bool paths_kept_above_ = false;
 };
 
 }  // namespace assent

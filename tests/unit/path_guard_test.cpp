@@ -115,11 +115,14 @@ TEST_F(Permitted, AnEditIsForThePlaceThatItNames) {
     std::filesystem::create_directories(base / "work/a");
     std::filesystem::create_directory_symlink("work/a", base / "link");
     struct Row {
+        const char* asked;
         const char* path;
         bool written;
     };
-    for (const auto& row : {Row{"/work/new", true}, Row{"link/new", false}}) {
-        auto run = prompt("write_file", R"({"file_path":"/work/first","content":"x"})");
+    // Nobody was shown that the new path leads where the old one did.
+    for (const auto& row : {Row{"/work/first", "/work/new", true}, Row{"/work/first", "link/new", false},
+                            Row{"/work/a/new", "link/new", false}}) {
+        auto run = prompt("write_file", R"({"file_path":")" + std::string(row.asked) + R"(","content":"x"})");
         ASSERT_EQ(run.interrupts.size(), 1U);
         run = agent->resume(
             {{run.interrupts[0].id, edit(R"({"file_path":")" + std::string(row.path) + R"(","content":"x"})")}});

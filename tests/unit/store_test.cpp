@@ -188,6 +188,13 @@ TEST_P(EveryStore, ALeaseIsTakenOnceAndGivenBack) {
     done(keep);
     EXPECT_EQ(head().runner, 0);
     EXPECT_FALSE(head().runner_alive);
+    // Whoever gave it back without knowing, in an append that it was told nothing of, does not hold it.
+    for (const auto use : {LeaseUse::keep, LeaseUse::give_back}) {
+        keep = event();
+        keep.lease = use;
+        keep.fence = 1;
+        refused(keep, AppendStatus::fenced);
+    }
     take = event();
     take.lease = LeaseUse::take;
     EXPECT_EQ(done(take).fence, 2);

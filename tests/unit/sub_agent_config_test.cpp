@@ -13,6 +13,9 @@ TEST(SubAgentConfig, WhatCannotWorkIsToldWhenTheAgentIsBuilt) {
     const auto pay = watched("pay");
     const auto other_pay = std::make_shared<WatchedTool>(ToolSpec{.name = "pay", .description = "another"});
     const auto delegating = std::make_shared<WatchedTool>(ToolSpec{.name = "mine", .delegates = true});
+    const auto kept = std::make_shared<WatchedTool>(ToolSpec{.name = "grep", .keeps_permissions = true});
+    const auto not_kept = watched("grep");
+    const auto shell = std::make_shared<WatchedTool>(ToolSpec{.name = "shell", .runs_commands = true});
     std::vector<SubAgent> deep{{.name = "a"}};
     for (int level = 1; level < 9; ++level) deep = {{.name = "a", .sub_agents = deep}};
     const struct {
@@ -61,6 +64,16 @@ TEST(SubAgentConfig, WhatCannotWorkIsToldWhenTheAgentIsBuilt) {
         {"asks without a checkpointer",
          {.sub_agents = {{.name = "a", .tools = {pay}, .guards = {asks("pay")}}}},
          "the guard asks can ask people, so the agent needs a checkpointer or a channel"},
+        {"a file tool without the permissions above",
+         {.tools = {kept}, .sub_agents = {{.name = "a", .tools = {not_kept}}}},
+         "the sub-agent a has the tool grep without the path permissions that it has above; give it one whose "
+         "workspace "
+         "has them"},
+        {"a shell below tools that keep permissions",
+         {.tools = {kept}, .sub_agents = {{.name = "a", .tools = {shell}}}},
+         "the sub-agent a: the tool shell runs commands, which do not keep the path permissions of this agent; add a "
+         "guard "
+         "that asks about it or denies it, or leave it out"},
         {"a null tool",
          {.sub_agents = {{.name = "a", .tools = {nullptr}}}},
          "the sub-agent a: a tool of the agent is null"},

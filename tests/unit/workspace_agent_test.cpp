@@ -203,7 +203,24 @@ INSTANTIATE_TEST_SUITE_P(
         WrongAgent{"NothingReads", [](auto& options) { options.file_tools = {"write_file"}; },
                    "file_tools leaves out read_file"},
         WrongAgent{"ToolOfTheSameName", [](auto& options) { options.tools = {watched("write_file")}; },
-                   "two tools are called write_file"},
+                   "a tool is called write_file, like a file tool; take that with file_tools, or call it otherwise"},
+        WrongAgent{"ToolThatWasLeftOut",
+                   [](auto& options) {
+                       options.file_tools = {"read_file"};
+                       options.tools = {grep_tool(Workspace::in_thread())};
+                   },
+                   "a tool is called grep, like a file tool"},
+        WrongAgent{
+            "ToolThatWasLeftOutBelow",
+            [](auto& options) { options.sub_agents = {{.name = "a", .tools = {grep_tool(Workspace::in_thread())}}}; },
+            "a tool is called grep, like a file tool"},
+        WrongAgent{"PermissionsUponPermissions",
+                   [](auto& options) {
+                       options.files = Workspace::in_thread()
+                                           .with_permissions({rule(PathMode::deny, "/a")})
+                                           .with_further_permissions({rule(PathMode::deny, "/b")});
+                   },
+                   "the files of the agent have permissions upon permissions; give one list of them"},
         WrongAgent{"TableWithoutCheckpointer", [](auto& options) { options.interrupt_on = {{"write_file", true}}; },
                    "the guard interrupt_on can ask people, so the agent needs a checkpointer or a channel", true},
         WrongAgent{"RuleWithoutCheckpointer",

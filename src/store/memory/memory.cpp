@@ -39,6 +39,8 @@ struct MemoryCheckpointer::State {
         const bool owns = append.lease == LeaseUse::keep || append.lease == LeaseUse::give_back;
         if (owns && append.fence != head.fence) return AppendStatus::fenced;
         if (append.expected_seq && *append.expected_seq != head.seq) return AppendStatus::conflict;
+        // Given back by a runner that was not told of it.
+        if (owns && head.runner == 0) return AppendStatus::fenced;
         std::set<std::int64_t> closing;
         for (const auto number : append.closes) {
             const auto found = open.find(number);

@@ -236,6 +236,8 @@ AppendStatus Rows::check(const Append& append, const ThreadHead& head, const std
     const bool owns = append.lease == LeaseUse::keep || append.lease == LeaseUse::give_back;
     if (owns && append.fence != head.fence) return AppendStatus::fenced;
     if (append.expected_seq && *append.expected_seq != head.seq) return AppendStatus::conflict;
+    // Given back by a runner that was not told of it.
+    if (owns && head.runner == 0) return AppendStatus::fenced;
     for (std::size_t i = 0; i < append.closes.size(); ++i) {
         const auto number = append.closes[i];
         const auto earlier = append.closes.begin() + static_cast<std::ptrdiff_t>(i);
