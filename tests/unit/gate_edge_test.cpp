@@ -437,23 +437,6 @@ TEST_P(GateEdge, ATurnThatWasPerhapsKeptAndComesAgainCountsOnce) {
     EXPECT_EQ(gate->next(), GateStep::wait);
 }
 
-TEST_P(GateEdge, WhoGaveAThreadBackWithoutKnowingClaimsNothing) {
-    guard_->verdicts["pay"] = Verdict::ask;
-    auto gate = this->gate();
-    ASSERT_TRUE(gate->prompt("pay it", "user").ok());
-    store_.appends = {Fault::uncertain_kept};
-    store_.loads_fail = 1;
-    EXPECT_FALSE(gate->propose(pay()).ok());
-    ASSERT_TRUE(gate->propose(pay()).ok());
-    EXPECT_EQ(approvals().answer(gate->open().at(0).id, approve(), alice_)->status, AnswerStatus::decided);
-    ASSERT_TRUE(gate->refresh().ok());
-    const auto refused = gate->claim();
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.failure().kind, FailureKind::leased);
-    ASSERT_TRUE(gate->resume().ok());
-    EXPECT_EQ(claimed(*gate).size(), 1U);
-}
-
 TEST_P(GateEdge, ListsOfRulesWithoutNamesAreToldApartByTheirOrder) {
     const auto rules = [](const char* tool, std::string name = "rules") {
         return std::make_shared<ToolInterruptMiddleware>(std::vector<InterruptRule>{tool}, "1", std::move(name));

@@ -491,5 +491,22 @@ TEST_F(GateAndAnotherProcess, WhatItClaimedAndPerhapsStartedIsDoubtedWhenItDies)
     EXPECT_EQ(gate->next(), GateStep::wait);
 }
 
+TEST_P(GateResume, WhoGaveAThreadBackWithoutKnowingClaimsNothing) {
+    auto gate = this->gate();
+    ASSERT_TRUE(gate->prompt("pay it", "user").ok());
+    store_.appends = {Fault::uncertain_kept};
+    store_.loads_fail = 1;
+    const ModelTurn turn{.calls = {{.tool = "pay", .id = "call_1", .arguments = "{}"}}};
+    EXPECT_FALSE(gate->propose(turn).ok());
+    ASSERT_TRUE(gate->propose(turn).ok());
+    EXPECT_EQ(approvals().answer(gate->open().at(0).id, approve(), alice_)->status, AnswerStatus::decided);
+    ASSERT_TRUE(gate->refresh().ok());
+    const auto refused = gate->claim();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.failure().kind, FailureKind::leased);
+    ASSERT_TRUE(gate->resume().ok());
+    EXPECT_EQ(run_ready(*gate), 1U);
+}
+
 }  // namespace
 }  // namespace assent
