@@ -1,10 +1,14 @@
 #include "soak/swapped_places.hpp"
 
+#include "base/unique_fd.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 
 namespace assent::soak {
@@ -12,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view free_text = "free text\n";
 constexpr int spares = 4;
 constexpr int mend_every = 16;
 
@@ -22,6 +27,11 @@ void put(const fs::path& path, const std::string& text) {
     std::error_code ignored;
     fs::create_directories(path.parent_path(), ignored);
     std::ofstream(path, std::ios::binary) << text;
+}
+
+void write_new(int folder, const char* name, int flags) {
+    const UniqueFd file(openat(folder, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0666));
+    if (file.open()) (void)!write(file.get(), free_text.data(), free_text.size());
 }
 
 fs::file_type type_of(const fs::path& path) {
@@ -77,12 +87,15 @@ void SwappedPlace::make(const fs::path& at, bool first) {
     fs::create_symlink(dice_.pick(links_), at, ignored);
 }
 
-// A folder or file as everybody may use it. Only tools come between, and they make no links.
+// A folder or file as everybody may use it. A tool that cannot delete what it has moved aside puts it back, also a
+// link that was swapped in: nothing is written through one here.
 void SwappedPlace::mend(const fs::path& at) {
-    if (file_) return put(at, "free text\n");
-    for (const auto* name : {"key", "sub/key", "end/key", "end/sub/key"}) {
-        if (!is_there(at / name)) put(at / name, "free text\n");
-    }
+    if (file_) return write_new(AT_FDCWD, at.c_str(), O_TRUNC);
+    (void)mkdir(at.c_str(), 0777);
+    const UniqueFd folder(open(at.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder.open()) return;
+    for (const auto* name : {"sub", "end", "end/sub"}) (void)mkdirat(folder.get(), name, 0777);
+    for (const auto* name : {"key", "sub/key", "end/key", "end/sub/key"}) write_new(folder.get(), name, O_EXCL);
 }
 
 void SwappedPlace::swap() {
