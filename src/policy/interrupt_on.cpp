@@ -106,12 +106,26 @@ Judgement InterruptOnMiddleware::judge(const GuardedCall& call) {
                                   .paths = {}})};
 }
 
+namespace {
+
+// Whether the arguments alone do not show where each path leads: an operator's own words say nothing of it either.
+bool leads_elsewhere(const GuardedCall& call, const Result<Arguments>& details) {
+    const auto* places = details ? details->find("places") : nullptr;
+    if (places == nullptr) return true;
+    return std::ranges::any_of(places->items,
+                               [&](const JsonNode& place) { return !call.arguments->text().contains(place.string); });
+}
+
+}  // namespace
+
 Question InterruptOnMiddleware::with_paths(const GuardedCall& call, const Question* own, const Judgement& paths) const {
     Shown shown{.call = call, .words = {}, .allowed = {}, .args_schema = {}, .paths = paths.reason};
+    const auto theirs = Arguments::parse(paths.question->details);
     const auto row = rows_.find(call.tool_name);
     if (own != nullptr && row != rows_.end()) {
         // Made from the call once: a function may say something else now.
         if (!row->second.config.description.empty()) shown.words = own->description;
+        if (!shown.words.empty() && leads_elsewhere(call, theirs)) shown.words += "\nPaths: " + paths.reason;
         shown.args_schema = row->second.config.args_schema;
     }
     const auto taken =
@@ -124,7 +138,6 @@ Question InterruptOnMiddleware::with_paths(const GuardedCall& call, const Questi
     if (shown.allowed.empty()) shown.allowed.push_back(DecisionKind::deny);
     auto both = question(shown);
     const auto ours = Arguments::parse(both.details.empty() ? "{}" : both.details);
-    const auto theirs = Arguments::parse(paths.question->details);
     // Without them the file tools find no place that was approved, and refuse.
     if (ours && theirs) {
         if (const auto joined = lay_over(*ours, *theirs)) both.details = joined->text();

@@ -84,6 +84,17 @@ TEST_P(TableAndPaths, AnOperatorsOwnWordsStayAsTheyAre) {
     EXPECT_THAT(action_requests(run.interrupts), HasSubstr(R"("description":"look at it, please 1"})"));
 }
 
+TEST_P(TableAndPaths, AnOperatorsOwnWordsAreFollowedByWhereALinkLeads) {
+    std::filesystem::create_directories(files_ / "secret");
+    std::filesystem::create_directory_symlink("secret", files_ / "link");
+    table({{"write_file", InterruptOnConfig{.allowed_decisions = {"approve"}, .description = "Please check."}}});
+    const auto run = agent(write("/link/a")).prompt("go");
+    ASSERT_EQ(run.interrupts.size(), 1U);
+    EXPECT_THAT(run.interrupts[0].question.description, testing::StartsWith("Please check.\nPaths: "));
+    EXPECT_THAT(run.interrupts[0].question.description, HasSubstr("/secret/a"));
+    EXPECT_THAT(action_requests(run.interrupts), HasSubstr("/secret/a"));
+}
+
 TEST_P(TableAndPaths, WhatOnlyAPathRuleAsksHasTheFormOfTheTableToo) {
     for (const auto& rows : {InterruptOnTable{}, InterruptOnTable{{"write_file", false}}}) {
         options_.thread_id += "t";
