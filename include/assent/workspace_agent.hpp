@@ -43,7 +43,8 @@ struct WorkspaceAgentOptions {
     std::shared_ptr<Model> model;
     std::string system_prompt;
     std::vector<std::shared_ptr<Tool>> tools;  ///< Beside the file tools, of which none may have the name.
-    /// A folder, the thread itself (`Run::files` has them), or several as one. May have permissions of its own.
+    /// A folder, the thread itself (`Run::files` has them), or several as one. May have one list of permissions of its
+    /// own.
     Workspace files = Workspace::in_thread();
     /// Of read_file, write_file, edit_file, delete_file, ls, glob and grep; read_file is one of them. Empty: all.
     std::vector<std::string> file_tools;
@@ -58,9 +59,10 @@ struct WorkspaceAgentOptions {
 };
 
 /// What `Agent` takes; a host may set what is not among these options. Throws ConfigError: a path rule that cannot
-/// be right, `permissions` for files that have some, a wrong table, a file tool that does not exist or none that
-/// reads. `Agent` throws for what is wrong with the whole: a table that names no tool, something that can ask and
-/// no checkpointer or channel, permissions beside a tool that runs commands and that nothing guards.
+/// be right, `permissions` for files that have some or files with several lists of them, a wrong table, a file tool
+/// that does not exist or none that reads, another tool with the name of one. `Agent` throws for what is wrong with the
+/// whole: a table that names no tool, something that can ask and no checkpointer or channel, permissions beside a tool
+/// that runs commands and that nothing guards.
 [[nodiscard]] AgentOptions workspace_agent(WorkspaceAgentOptions options);
 
 }  // namespace assent

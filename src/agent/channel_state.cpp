@@ -41,7 +41,7 @@ StoredChannel::State::State(const ChannelOptions& options, std::unique_ptr<Check
 void StoredChannel::State::add(const ChannelThread& thread) {
     {
         const std::lock_guard lock(mutex_);
-        const auto is_same = [&](const auto& known) { return known.store == thread.store && known.id == thread.id; };
+        const auto is_same = [&](const auto& known) { return known.is_same(thread); };
         if (std::ranges::none_of(threads_, is_same)) threads_.push_back({thread.store, thread.id, ++added_});
     }
     changed();
@@ -50,7 +50,7 @@ void StoredChannel::State::add(const ChannelThread& thread) {
 void StoredChannel::State::remove(const ChannelThread& thread) {
     const std::lock_guard unused(stores_used_);
     const std::lock_guard lock(mutex_);
-    std::erase_if(threads_, [&](const auto& known) { return known.store == thread.store && known.id == thread.id; });
+    std::erase_if(threads_, [&](const auto& known) { return known.is_same(thread); });
 }
 
 std::vector<ChannelThread> StoredChannel::State::threads() const {

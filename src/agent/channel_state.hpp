@@ -21,6 +21,7 @@ struct ChannelThread {
     std::uint64_t added = 0;  ///< Tells two stores apart that were at the same address one after the other.
 
     auto operator<=>(const ChannelThread&) const = default;
+    [[nodiscard]] bool is_same(const ChannelThread& other) const { return store == other.store && id == other.id; }
 };
 
 class StoredChannel::State {

@@ -18,10 +18,13 @@ constexpr std::array<std::pair<std::string_view, MakeTool>, 7> known_tools{{{"re
                                                                             {"glob", glob_tool},
                                                                             {"grep", grep_tool}}};
 
+bool is_file_tool(std::string_view name) {
+    return std::ranges::find(known_tools, name, &std::pair<std::string_view, MakeTool>::first) != known_tools.end();
+}
+
 void check_names(const std::vector<std::string>& wanted) {
     for (const auto& name : wanted) {
-        const auto known = std::ranges::find(known_tools, name, &std::pair<std::string_view, MakeTool>::first);
-        if (known == known_tools.end()) {
+        if (!is_file_tool(name)) {
             throw ConfigError("there is no file tool " + json_quote(name) +
                               "; take some of read_file, write_file, edit_file, delete_file, ls, glob and grep");
         }
@@ -36,7 +39,7 @@ void refuse_file_tools(const Tools& tools) {
     for (const auto& tool : tools) {
         if (tool == nullptr) continue;
         const auto& name = tool->spec().name;
-        if (std::ranges::find(known_tools, name, &std::pair<std::string_view, MakeTool>::first) != known_tools.end())
+        if (is_file_tool(name))
             throw ConfigError("a tool is called " + name +
                               ", like a file tool; take that with file_tools, or call it otherwise");
     }

@@ -17,6 +17,14 @@ constexpr std::int64_t timeout_seconds_max = 100LL * 366 * 24 * 60 * 60;
 constexpr std::array all_decisions{DecisionKind::approve, DecisionKind::edit, DecisionKind::deny,
                                    DecisionKind::respond};
 
+// Whether the arguments alone do not show where each path leads: an operator's own words say nothing of it either.
+bool leads_elsewhere(const GuardedCall& call, const Result<Arguments>& details) {
+    const auto* places = details ? details->find("places") : nullptr;
+    if (places == nullptr) return true;
+    return std::ranges::any_of(places->items,
+                               [&](const JsonNode& place) { return !call.arguments->text().contains(place.string); });
+}
+
 std::vector<DecisionKind> read_allowed(const std::string& tool, const std::vector<std::string>& words) {
     if (words.empty()) {
         throw ConfigError("interrupt_on: the tool " + tool +
@@ -105,18 +113,6 @@ Judgement InterruptOnMiddleware::judge(const GuardedCall& call) {
                                   .args_schema = config.args_schema,
                                   .paths = {}})};
 }
-
-namespace {
-
-// Whether the arguments alone do not show where each path leads: an operator's own words say nothing of it either.
-bool leads_elsewhere(const GuardedCall& call, const Result<Arguments>& details) {
-    const auto* places = details ? details->find("places") : nullptr;
-    if (places == nullptr) return true;
-    return std::ranges::any_of(places->items,
-                               [&](const JsonNode& place) { return !call.arguments->text().contains(place.string); });
-}
-
-}  // namespace
 
 Question InterruptOnMiddleware::with_paths(const GuardedCall& call, const Question* own, const Judgement& paths) const {
     Shown shown{.call = call, .words = {}, .allowed = {}, .args_schema = {}, .paths = paths.reason};

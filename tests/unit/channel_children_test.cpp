@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
+#include <latch>
+
 namespace assent {
 namespace {
 
@@ -153,6 +157,51 @@ TEST_P(ChannelOverChildren, AnAbortEndsWhatChildrenWaitFor) {
     EXPECT_THAT(pay_->runs(), IsEmpty());
     EXPECT_THAT(*channel_->pending(), IsEmpty());
     EXPECT_THAT(results(agent), ElementsAre("aborted: user closed tab", "aborted: user closed tab"));
+}
+
+// Says when somebody begins to wait on it.
+class WatchedChannel final : public CheckpointedChannel {
+public:
+    WatchedChannel(Checkpointer& store, const Clock& clock)
+        : CheckpointedChannel(store, "t", ChannelOptions{.look_ms = 5, .clock = &clock}) {}
+    bool wait(const Mark& mark, std::int64_t milliseconds, const std::stop_token& stop) override {
+        if (!waited_.exchange(true)) waits.count_down();
+        return CheckpointedChannel::wait(mark, milliseconds, stop);
+    }
+    std::latch waits{1};
+
+private:
+    std::atomic<bool> waited_ = false;
+};
+
+TEST_P(ChannelOverChildren, WhoFollowsAnotherRunnerGoesOnWithItsChildrenAfterwards) {
+    std::latch may_end(1);
+    const auto slow = watched("slow", [&](const ApprovedCall&) {
+        may_end.wait();
+        return ToolResult{.text = "slow"};
+    });
+    options_.tools = {pay_, slow};
+    options_.middleware = {confirm_tools({"pay"}, {.timeout = 2s})};
+    have_one();
+    const auto turns =
+        R"({"calls":[)" + task("one", "task_1") + R"(,{"id":"s","name":"slow","arguments":{}}]},)" + end_turn;
+    const auto channel = std::make_shared<WatchedChannel>(*store_, clock_);
+    options_.channel = nullptr;
+    auto first = agent(turns);
+    options_.channel = channel;
+    have_one();
+    auto second = agent(turns);
+    auto began = std::async(std::launch::async, [&] { return first.prompt("go").status; });
+    while (approvals().pending("t")->empty()) std::this_thread::yield();
+    auto followed = std::async(std::launch::async, [&] { return second.resume(); });
+    channel->waits.wait();
+    may_end.count_down();
+    EXPECT_EQ(began.get(), RunStatus::waiting);
+    clock_.pass(2s);
+    const auto run = followed.get();
+    EXPECT_EQ(run.status, RunStatus::done) << (run.failure ? run.failure->message : "");
+    EXPECT_TRUE(approvals().pending("t")->empty());
+    EXPECT_TRUE(pay_->runs().empty());
 }
 
 }  // namespace

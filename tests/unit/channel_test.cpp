@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <latch>
 
 namespace assent {
@@ -157,6 +158,21 @@ TEST_P(ChannelTest, ADetachCountsAsSoonAsTheQuestionIsStored) {
         return !asked || agent.detach().ok();
     };
     EXPECT_EQ(agent.prompt("go").status, RunStatus::waiting);
+}
+
+TEST_P(ChannelTest, ADetachCountsWhileAnAnswerMovesTheRunOn) {
+    options_.listener = [&](const AgentEvent& event) {
+        if (event.kind == AgentEvent::Kind::started) channel_->detach();
+    };
+    auto agent = this->agent(two_calls());
+    std::vector<HitlRequest> requests;
+    const auto run = prompt(agent, [&](const HitlRequest& request) {
+        requests.push_back(request);
+        if (requests.size() == 2) approving()(requests[0]);
+    });
+    EXPECT_EQ(run.status, RunStatus::waiting);
+    ASSERT_EQ(run.interrupts.size(), 1U);
+    EXPECT_EQ(run.interrupts[0].id, requests.at(1).id);
 }
 
 TEST_P(ChannelTest, AnAgentWithoutAChannelHasNothingToDetach) {
@@ -336,6 +352,24 @@ TEST_P(ChannelTest, AScriptedChannelAnswersInOrderAndSaysWhenItHasNoMore) {
     EXPECT_EQ(scripted->history().size(), 1U);
     auto again = agent(pay_turn() + "," + end_turn + "," + pay_turn());
     EXPECT_THROW((void)again.prompt("go"), std::logic_error);
+}
+
+// Whoever looks at the channel meanwhile never meets a store that is gone.
+TEST(ChannelStores, AnAgentLeavesBeforeItsStoreGoes) {
+    const auto channel = std::make_shared<InMemoryChannel>();
+    std::atomic<bool> over = false;
+    std::jthread host([&] {
+        const auto requests = channel->subscribe();
+        while (!over) {
+            EXPECT_TRUE(requests->poll().ok());
+            EXPECT_TRUE(channel->pending().ok());
+        }
+    });
+    for (int i = 0; i < 50; ++i) {
+        Agent agent({.model = script(end_turn), .channel = channel, .thread_id = "t"});
+        EXPECT_EQ(agent.prompt("go").status, RunStatus::done);
+    }
+    over = true;
 }
 
 }  // namespace

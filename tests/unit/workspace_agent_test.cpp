@@ -256,7 +256,7 @@ INSTANTIATE_TEST_SUITE_P(
                        sub.permissions = {rule(PathMode::deny, "a")};
                        options.sub_agents = {std::move(sub)};
                    },
-                   "a"}),
+                   "Permission path must start with '/': "}),
     [](const auto& row) { return row.param.name; });
 
 TEST_P(WrongWorkspaceAgent, IsNotMade) {
