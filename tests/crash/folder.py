@@ -99,7 +99,8 @@ class Folder:
     def database(self):
         """A copy of the database as it stands. The next to open the real one is the program itself."""
         copy = Path(tempfile.mkdtemp(dir=self.root, prefix="copy-"))
-        for end in ("", "-wal"):
+        # The journal too: one who was killed while it made the tables has left them half written.
+        for end in ("", "-journal", "-wal"):
             if (self.root / f"assent.db{end}").exists():
                 shutil.copy(self.root / f"assent.db{end}", copy / f"assent.db{end}")
         return sqlite3.connect(copy / "assent.db")

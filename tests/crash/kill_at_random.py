@@ -15,6 +15,7 @@ import random
 import sys
 import threading
 import time
+import traceback
 
 from folder import THREAD, Wrong
 from scenario import ALL, MAIN, STOPS, Person, go_through
@@ -186,7 +187,7 @@ def work(worker, tally, program):
             )
         except Exception as wrong:  # also what nobody thought of must not end one worker in silence
             with tally.lock:
-                tally.faults.append(repr(wrong))
+                tally.faults.append("".join(traceback.format_exception(wrong)))
             return
         with tally.lock:
             tally.scenarios[scenario.name] += 1
