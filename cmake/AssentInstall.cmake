@@ -3,6 +3,7 @@
 #   assent::assent   everything but processes: guards, gate, memory and SQLite store, models, file tools, agent
 #   assent::shell    the shell tool and its process supervisor
 #   assent::models   models of services, over curl
+#   assent::postgres the PostgreSQL store, over libpq
 #
 # Each is made of the objects of rooms; a room that does not exist yet is left out. The program is the
 # target `assent-program` (its file is called `assent`), the helper that supervises processes `assent-exec`.
@@ -11,6 +12,7 @@ include(CMakePackageConfigHelpers)
 set(ASSENT_ROOMS base policy journal gate store store_memory store_sqlite model files tools_work tools agent workspace_agent)
 set(ASSENT_SHELL_ROOMS exec shell_work shell)
 set(ASSENT_MODELS_ROOMS net model_services)
+set(ASSENT_POSTGRES_ROOMS postgres)
 
 # assent_library(NAME EXPORT_NAME ROOMS…): a library of the objects of the rooms that exist, exported
 # as assent::EXPORT_NAME. Not defined when none exists.
@@ -44,11 +46,12 @@ endfunction()
 assent_library(assent assent ${ASSENT_ROOMS})
 assent_library(assent_shell shell ${ASSENT_SHELL_ROOMS})
 assent_library(assent_models models ${ASSENT_MODELS_ROOMS})
+assent_library(assent_postgres postgres ${ASSENT_POSTGRES_ROOMS})
 
 file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/assent/*.hpp)
 target_sources(assent PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers})
 set(libraries assent)
-foreach(part IN ITEMS assent_shell assent_models)
+foreach(part IN ITEMS assent_shell assent_models assent_postgres)
   if(TARGET ${part})
     target_link_libraries(${part} PUBLIC assent)
     list(APPEND libraries ${part})
@@ -80,7 +83,7 @@ list(JOIN flags " " ASSENT_PC_LIBS)
 set(ASSENT_PC_REQUIRES)
 if(NOT BUILD_SHARED_LIBS)
   # What a static library leaves to whoever links it.
-  set(ASSENT_PC_REQUIRES "libcrypto sqlite3 icu-uc icu-i18n libcurl")
+  set(ASSENT_PC_REQUIRES "libcrypto sqlite3 icu-uc icu-i18n libcurl libpq")
   string(APPEND ASSENT_PC_LIBS " -lboost_json -pthread")
 endif()
 string(REGEX REPLACE "[^/]+" ".." up "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

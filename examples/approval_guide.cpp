@@ -3,10 +3,11 @@
 // that is claimed is checked and printed; the exit status is 1 if a check fails. The guide to it is
 // docs/guides/table.md.
 //
-//     example_approval_guide memory:            or            example_approval_guide sqlite:guide.db
+//     example_approval_guide memory:            or sqlite:guide.db, or postgresql://USER@HOST/DATABASE
 //
 // The model is a script, so that the example needs no key; give a real one and the rest stays.
 #include <assent/assent.hpp>
+#include <assent/postgres.hpp>
 #include <assent/workspace_agent.hpp>
 
 #include <algorithm>
@@ -540,8 +541,11 @@ int main(int argc, char** argv) try {
     } else if (url.starts_with(sqlite)) {
         assent::SqliteCheckpointer store(url.substr(sqlite.size()));
         run_all(store);
+    } else if (url.starts_with("postgresql:")) {
+        assent::PostgresCheckpointer store(url);
+        run_all(store);
     } else {
-        std::cerr << "give one argument: memory: or sqlite:PATH\n";
+        std::cerr << "give one argument: memory:, sqlite:PATH or postgresql://…\n";
         return 2;
     }
     std::cout << "\n" << (failed_checks == 0 ? "every check holds" : "some checks failed") << "\n";

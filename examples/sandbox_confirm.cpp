@@ -3,8 +3,10 @@
 //
 //   sandbox_confirm memory:            everything in this process
 //   sandbox_confirm sqlite:PATH        and one answer from a second process
+//   sandbox_confirm postgresql://…     the same
 #include <assent/assent.hpp>
 #include <assent/describe.hpp>
+#include <assent/postgres.hpp>
 #include <assent/testing.hpp>
 
 #include <spawn.h>
@@ -255,32 +257,42 @@ void check_abort(Checks& check, Sandbox sandbox) {
                "abort: nothing is open, and the next prompt starts fresh");
 }
 
+// Nothing: the address is none.
+std::unique_ptr<assent::Checkpointer> open_store(const std::string& url) {
+    constexpr std::string_view sqlite = "sqlite:";
+    if (url == "memory:") return std::make_unique<assent::MemoryCheckpointer>();
+    if (url.starts_with(sqlite)) return std::make_unique<assent::SqliteCheckpointer>(url.substr(sqlite.size()));
+    if (url.starts_with("postgresql:")) return std::make_unique<assent::PostgresCheckpointer>(url);
+    return nullptr;
+}
+
 // In a process of its own: answers what is open in this thread.
-int answer_elsewhere(const std::string& path, const std::string& thread) {
-    assent::SqliteCheckpointer store(path);
-    assent::CheckpointedChannel channel(store, thread);
+int answer_elsewhere(const std::string& url, const std::string& thread) {
+    const auto store = open_store(url);
+    assent::CheckpointedChannel channel(*store, thread);
     const auto request = channel.subscribe()->next().value();
     const auto told =
         channel.answer(request->question_id, assent::ApproveAnswer{assent::DecisionKind::approve}, {.name = "bob"});
     return told->status == assent::AnswerResult::Status::decided ? 0 : 1;
 }
 
-void check_elsewhere(Checks& check, Sandbox sandbox, const std::string& path) {
+void check_elsewhere(Checks& check, Sandbox sandbox, const std::string& url) {
+    const bool alone = url == "memory:";
     make_logs(sandbox.folder);
     auto agent = sandbox.agent(sandbox.remove("a.log"));
     int status = 0;
     const auto run = sandbox.prompt(agent, [&](assent::Channel& channel, const assent::HitlRequest& request) {
-        if (path.empty()) return answering({.decision = assent::DecisionKind::approve})(channel, request);
+        if (alone) return answering({.decision = assent::DecisionKind::approve})(channel, request);
         std::string program = "/proc/self/exe";
         std::string mode = "--answer";
-        std::string database = path;
+        std::string database = url;
         std::array<char*, 5> arguments{program.data(), mode.data(), database.data(), sandbox.thread.data(), nullptr};
         pid_t child = 0;
         if (posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ) == 0)
             waitpid(child, &status, 0);
     });
     check.that(status == 0 && run.status == assent::RunStatus::done && !fs::exists(sandbox.folder / "a.log"),
-               path.empty() ? "a second thread can answer" : "a second process can answer");
+               alone ? "a second thread can answer" : "a second process can answer");
 }
 
 // A test of how a line begins says nothing about what it does.
@@ -296,17 +308,10 @@ void check_prefix(Checks& check) {
 int main(int argc, char** argv) try {
     if (argc == 4 && argv[1] == std::string("--answer")) return answer_elsewhere(argv[2], argv[3]);
     const std::string url = argc == 2 ? argv[1] : "";
-    const std::string sqlite = "sqlite:";
-    if (url != "memory:" && !url.starts_with(sqlite)) {
-        std::cerr << "usage: sandbox_confirm memory: | sqlite:PATH\n";
+    const auto store = open_store(url);
+    if (store == nullptr) {
+        std::cerr << "usage: sandbox_confirm memory: | sqlite:PATH | postgresql://…\n";
         return 2;
-    }
-    const auto path = url == "memory:" ? std::string() : url.substr(sqlite.size());
-    std::unique_ptr<assent::Checkpointer> store;
-    if (path.empty()) {
-        store = std::make_unique<assent::MemoryCheckpointer>();
-    } else {
-        store = std::make_unique<assent::SqliteCheckpointer>(path);
     }
     std::string folder = (fs::temp_directory_path() / "sandbox-confirm-XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no folder could be made");
@@ -328,7 +333,7 @@ int main(int argc, char** argv) try {
     check_policy_deny(check, sandbox(clock));
     check_timeout(check, sandbox(clock), clock);
     check_abort(check, sandbox(clock));
-    check_elsewhere(check, sandbox(assent::system_clock()), path);
+    check_elsewhere(check, sandbox(assent::system_clock()), url);
     check_prefix(check);
     fs::remove_all(folder);
     std::cout << (check.failed() ? "not everything holds\n" : "all of it holds\n");

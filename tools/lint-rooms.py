@@ -17,6 +17,7 @@ KEPT_IN = {
     "sqlite3.h": "src/store/sqlite/",
     "libpq-fe.h": "src/store/postgres/",
     "curl/": "src/net/out/",
+    "prometheus/": "src/watch/",
     "boost/asio": "src/net/",
     "boost/beast": "src/net/",
     "CLI/": "src/cli/",

@@ -76,7 +76,7 @@ struct AgentOptions {
     std::function<void(const AgentEvent&)> listener;
     std::string settings;  ///< The host's own, kept with the thread: JSON text of an object.
     JsonLimits json_limits;
-    const Clock* clock = nullptr;
+    const Clock* clock = nullptr;  ///< None: the store's.
     Random* random = nullptr;
 };
 

@@ -65,9 +65,9 @@ struct HistoryEntry {
 
 class Approvals {
 public:
-    /// Keeps references; both must live as long as this object.
-    explicit Approvals(Checkpointer& checkpointer, const Clock& clock = system_clock(),
-                       Random& random = system_random());
+    /// By the clock of the store. Keeps references, which must live as long as this object.
+    explicit Approvals(Checkpointer& checkpointer) : Approvals(checkpointer, checkpointer.clock()) {}
+    Approvals(Checkpointer& checkpointer, const Clock& clock, Random& random = system_random());
 
     /// Open approvals by number, those above `after` only; of one thread and those that work for it if `thread`
     /// is given.
@@ -100,8 +100,14 @@ public:
     /// of them starts any more. If it fails in between, call it again. Failure kinds unknown_thread, database.
     Result<AbortResult> abort(const std::string& thread, const std::string& reason, const std::string& by);
 
-    /// Everything that happened in a thread. Failure kinds unknown_thread, database (also when the
-    /// chain does not hold).
+    /// Removes what happened in threads that have ended and in which nothing happened since `before`, those that
+    /// work for them among them; their ids. When and in what order something happened stays, so that the chain can
+    /// still be checked, and an event says who removed what. Such a thread cannot go on. Those that were pruned
+    /// before are left alone. With `only_look` nothing is removed. Reads all threads.
+    Result<std::vector<std::string>> prune(UnixMillis before, const std::string& by, bool only_look = false);
+
+    /// Everything that happened in a thread, but for what was pruned. Failure kinds unknown_thread, database (also when
+    /// the chain does not hold).
     Result<std::vector<HistoryEntry>> history(const std::string& thread);
     /// The conversation up to now, and the calls of the latest turn.
     Result<std::vector<Message>> transcript(const std::string& thread);

@@ -27,3 +27,4 @@
 #include <assent/timeout.hpp>
 #include <assent/tool.hpp>
 #include <assent/verdict.hpp>
+#include <assent/worker.hpp>

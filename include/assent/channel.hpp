@@ -144,7 +144,7 @@ struct ChannelOptions {
     Timeout default_timeout;  ///< Not said: for ever.
     /// How often who waits looks at what other processes stored, in milliseconds.
     std::int64_t look_ms = 50;
-    const Clock* clock = nullptr;  ///< None: the system's.
+    const Clock* clock = nullptr;  ///< None: the store's.
     Random* random = nullptr;      ///< None: the system's.
 };
 

@@ -9,12 +9,16 @@
 #pragma once
 
 #include <assent/approval.hpp>
+#include <assent/clock.hpp>
 #include <assent/result.hpp>
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,6 +77,13 @@ enum class LeaseUse : std::uint8_t {
     give_back,  ///< Must hold it, and gives it back.
 };
 
+/// The form of the tables of a database. They differ: opening it to write makes today's of them.
+struct StoreFormat {
+    std::int64_t found = 0;  ///< 0: there are none yet.
+    std::int64_t current = 0;
+    bool operator==(const StoreFormat&) const = default;
+};
+
 /// A cache of a thread's state after the row at `pos`.
 struct Snapshot {
     std::int64_t seq = 0;
@@ -104,6 +115,9 @@ struct Append {
     bool closes_late = false;                       ///< The deadline of what it closes does not matter.
     bool closes_thread = false;                     ///< Also all of the thread.
     std::vector<std::pair<std::string, std::string>> schemas;  ///< Digest and text, kept once each.
+    /// Removes salt and body of the thread's rows up to this event, its snapshot and its task. Headers stay.
+    std::optional<std::int64_t> prunes;
+    bool ready = false;                ///< Somebody should go on with the thread: see `take_ready`.
     std::optional<Snapshot> snapshot;  ///< Of the state after this append; the store gives it its position.
 };
 
@@ -123,16 +137,31 @@ struct AppendResult {
     AppendStatus status = AppendStatus::uncertain;
     std::int64_t seq = 0;
     std::int64_t pos = 0;
-    std::int64_t fence = 0;
+    std::int64_t fence = 0;         ///< Under which the thread is held; also of an uncertain append that takes it.
     std::int64_t first_number = 0;  ///< Of the first approval that was opened; 0 if none was.
     std::string leased_by;          ///< Leased: who runs it, for people.
     std::string doubt;              ///< Uncertain: what went wrong, for people; may be empty.
+};
+
+/// A thread that somebody should go on with.
+struct ReadyThread {
+    std::string id;
+    /// Grows with what happens in it and in those that work for it. 0: there is something to do whatever it was
+    /// the last time; else, if nothing happened since one looked, there is nothing to do.
+    std::int64_t version = 0;
 };
 
 /// Where the question of a number stands.
 struct ApprovalPlace {
     std::string thread_id;
     std::optional<OpenApproval> open;
+};
+
+/// What waits for people in a whole store.
+struct OpenCount {
+    std::int64_t approvals = 0;
+    std::optional<UnixMillis> oldest_asked_at;  ///< None: nothing is open.
+    bool operator==(const OpenCount&) const = default;
 };
 
 class Checkpointer {
@@ -151,11 +180,41 @@ public:
     /// descendants.
     virtual Result<std::vector<OpenApproval>> open_approvals(const std::string& thread_id, std::int64_t after,
                                                              std::size_t limit) = 0;
+    /// How many approvals are open. Default: reads them all.
+    virtual Result<OpenCount> count_open();
     virtual Result<std::optional<ApprovalPlace>> find_approval(std::int64_t number) = 0;
     virtual Result<std::string> schema(const std::string& digest) = 0;
     virtual Result<std::optional<Snapshot>> snapshot(const std::string& thread_id) = 0;
     /// Gives a thread back without an event; does nothing if the fence is no longer the current one.
     virtual Result<void> give_back(const std::string& thread_id, std::int64_t fence) = 0;
+
+    // For those that run whatever threads there are; see `assent/worker.hpp`.
+
+    /// At most `limit` threads that work for no other, that nobody runs, and that somebody should go on with: what
+    /// an append with `ready` said, whose runner died, or with an approval whose deadline is before `now`. As long
+    /// as this process lives nobody else gets one of them, until it is run or put back. Default: all that are
+    /// active, without a limit, and everybody gets them.
+    virtual Result<std::vector<ReadyThread>> take_ready(std::size_t limit, UnixMillis now);
+    /// Somebody else should go on with it, not before `delay_ms` from now. Default: does nothing.
+    virtual Result<void> put_back(const std::string& thread_id, std::int64_t delay_ms);
+    /// How long from now this process surely keeps the threads that it runs, though the store were gone from here
+    /// on. Nothing, the default: as long as it lives.
+    [[nodiscard]] virtual std::optional<std::int64_t> keeps_for_ms() const { return std::nullopt; }
+
+    /// Calls `lost` when that time is over: what runs must be stopped before others take it. On a thread of the store;
+    /// it may not use the store. Until the returned object is gone. Default: never.
+    [[nodiscard]] virtual std::shared_ptr<void> when_lost(std::function<void()> lost) const;
+
+    /// The time by which all that share the store agree; of agents, gates and answers that are given no other clock.
+    /// Lives as long as the store. Default: the machine's.
+    [[nodiscard]] virtual const Clock& clock() const { return system_clock(); }
+
+    using Changed = std::function<void(std::string_view thread_id)>;
+    /// Calls `changed` when something was stored, here or elsewhere, as far as the store hears of it at once; an
+    /// empty id means any thread. Called on threads of the store or of whoever appends, perhaps for nothing, and
+    /// not for everything: who waits looks now and then all the same. It may use neither the store nor wait.
+    /// Until the returned object is gone. Default: nothing is heard.
+    [[nodiscard]] virtual std::shared_ptr<void> watch(Changed changed);
 };
 
 }  // namespace assent

@@ -54,7 +54,7 @@ struct GateOptions {
     /// How long questions of policies and of question tools wait that do not say it themselves, in milliseconds; none:
     /// for ever.
     std::optional<std::int64_t> timeout_ms = std::nullopt;
-    const Clock* clock = nullptr;  ///< None: the system's.
+    const Clock* clock = nullptr;  ///< None: the store's.
     Random* random = nullptr;      ///< None: the system's.
 };
 
@@ -211,8 +211,8 @@ public:
     Result<void> refuse_proposed(const ModelTurn& turn, const std::string& text);
     /// Looks for what other processes stored since.
     Result<void> refresh();
-    /// Gives the thread back: others may run it.
-    Result<void> give_back();
+    /// Gives the thread back: others may run it, and with `goes_on` workers are told that they should.
+    Result<void> give_back(bool goes_on = false);
 
     [[nodiscard]] GateStep next() const;
     /// The conversation so far. Reads the whole journal if the thread was opened from a snapshot.

@@ -30,6 +30,10 @@ public:
     explicit SqliteCheckpointer(const std::string& path, const SqliteOptions& options = {});
     ~SqliteCheckpointer() override;
 
+    /// Which tables are there. Changes nothing; a file that is not there has none. Failure kind `database` as for
+    /// `open`.
+    static Result<StoreFormat> format(const std::string& path);
+
     /// The files that a database at `path` is made of, also those that do not exist now, and where its
     /// links lead. Whoever can write one of them can decide for a person: give them to
     /// `ShellOptions::closed`.
@@ -44,10 +48,15 @@ public:
     Result<std::vector<ThreadHead>> descendants(const std::string& thread_id) override;
     Result<std::vector<OpenApproval>> open_approvals(const std::string& thread_id, std::int64_t after,
                                                      std::size_t limit) override;
+    Result<OpenCount> count_open() override;
     Result<std::optional<ApprovalPlace>> find_approval(std::int64_t number) override;
     Result<std::string> schema(const std::string& digest) override;
     Result<std::optional<Snapshot>> snapshot(const std::string& thread_id) override;
     Result<void> give_back(const std::string& thread_id, std::int64_t fence) override;
+    Result<std::vector<ReadyThread>> take_ready(std::size_t limit, UnixMillis now) override;
+    Result<void> put_back(const std::string& thread_id, std::int64_t delay_ms) override;
+    /// Looks every few milliseconds whether somebody committed, as long as somebody waits.
+    [[nodiscard]] std::shared_ptr<void> watch(Changed changed) override;
 
 private:
     class Store;

@@ -134,8 +134,8 @@ public:
     }
 
     Random& random() { return options.random != nullptr ? *options.random : system_random(); }
-    const Clock& clock() const { return options.clock != nullptr ? *options.clock : system_clock(); }
-    Approvals approvals() { return Approvals(*options.checkpointer, clock(), random()); }
+    const Clock& clock() const { return options.clock != nullptr ? *options.clock : options.checkpointer->clock(); }
+    Approvals approvals() { return {*options.checkpointer, clock(), random()}; }
 
     Run failed(Failure failure) {
         return with_open_below({.status = RunStatus::failed,
@@ -350,7 +350,11 @@ public:
     Run go(const std::stop_token& stop, Begin begin = Begin::here) {
         RunLimits limits(options.turns_max, options.calls_max);
         if (auto used = limits.add_used(options, *gate); !used) return stays(used.failure());
-        RunLoop loop(agent, *gate, told, limits, stop);
+        // What can be taken by others must not go on here.
+        std::stop_source stops;
+        const std::stop_callback forward(stop, [&] { stops.request_stop(); });
+        const auto watching = options.checkpointer->when_lost([&] { stops.request_stop(); });
+        RunLoop loop(agent, *gate, told, limits, stops.get_token());
         return with_open_below(begin == Begin::here ? loop.go() : loop.follow());
     }
 

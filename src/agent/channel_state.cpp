@@ -25,17 +25,51 @@ Result<Approval> opened(Gate& gate, const ModelTurn& turn) {
     return Failure{FailureKind::refused, calls.empty() ? "the question could not be asked" : calls.front().text};
 }
 
+const Clock& clock_of(const ChannelOptions& options, const Checkpointer* store) {
+    if (options.clock != nullptr) return *options.clock;
+    return store != nullptr ? store->clock() : system_clock();
+}
+
 }  // namespace
 
 StoredChannel::State::State(const ChannelOptions& options, std::unique_ptr<Checkpointer> own_store, Checkpointer* store,
                             std::string only_thread)
     : options_(options),
-      clock_(options.clock != nullptr ? *options.clock : system_clock()),
+      clock_(clock_of(options, store != nullptr ? store : own_store.get())),
       random_(options.random != nullptr ? *options.random : system_random()),
       own_store_(std::move(own_store)),
       store_(store != nullptr ? store : own_store_.get()),
       only_thread_(std::move(only_thread)) {
-    if (!only_thread_.empty()) threads_.push_back({store_, only_thread_});
+    if (only_thread_.empty()) return;
+    threads_.push_back({store_, only_thread_});
+    watch(*store_);
+}
+
+StoredChannel::State::~State() {
+    watches_.clear();
+}
+
+// Others that use the store are heard of at once where the store can tell.
+void StoredChannel::State::watch(Checkpointer& store) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (watches_.contains(&store)) return;
+    }
+    auto watching = store.watch([this, &store](std::string_view thread_id) { heard(store, thread_id); });
+    const std::lock_guard lock(mutex_);
+    watches_.try_emplace(&store, std::move(watching));
+}
+
+void StoredChannel::State::heard(const Checkpointer& store, std::string_view thread_id) {
+    const auto concerns = [&](const ChannelThread& thread) {
+        if (thread.store != &store || !thread_id.starts_with(thread.id)) return thread_id.empty();
+        return thread_id.size() == thread.id.size() || thread_id[thread.id.size()] == '/';
+    };
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::ranges::none_of(threads_, concerns)) return;
+    }
+    changed();
 }
 
 void StoredChannel::State::add(const ChannelThread& thread) {
@@ -44,13 +78,20 @@ void StoredChannel::State::add(const ChannelThread& thread) {
         const auto is_same = [&](const auto& known) { return known.is_same(thread); };
         if (std::ranges::none_of(threads_, is_same)) threads_.push_back({thread.store, thread.id, ++added_});
     }
+    watch(*thread.store);
     changed();
 }
 
 void StoredChannel::State::remove(const ChannelThread& thread) {
+    std::shared_ptr<void> unwatched;  // let go of without the locks
     const std::lock_guard unused(stores_used_);
     const std::lock_guard lock(mutex_);
     std::erase_if(threads_, [&](const auto& known) { return known.is_same(thread); });
+    const auto same_store = [&](const ChannelThread& other) { return other.store == thread.store; };
+    const auto watching = watches_.find(thread.store);
+    if (watching == watches_.end() || std::ranges::any_of(threads_, same_store)) return;
+    unwatched = std::move(watching->second);
+    watches_.erase(watching);
 }
 
 std::vector<ChannelThread> StoredChannel::State::threads() const {

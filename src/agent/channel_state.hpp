@@ -9,8 +9,11 @@
 
 #include <condition_variable>
 #include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <string_view>
 
 namespace assent {
 
@@ -38,6 +41,10 @@ public:
     [[nodiscard]] std::int64_t look_ms() const noexcept { return options_.look_ms; }
     [[nodiscard]] const std::string& only_thread() const noexcept { return only_thread_; }
 
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State();
+
     void add(const ChannelThread& thread);
     void remove(const ChannelThread& thread);
     [[nodiscard]] std::vector<ChannelThread> threads() const;
@@ -58,6 +65,8 @@ public:
                          const std::optional<std::string>& call_id, const std::stop_token& stop, const Waiter& waiter);
 
 private:
+    void watch(Checkpointer& store);
+    void heard(const Checkpointer& store, std::string_view thread_id);
     Result<Approval> wait_for(const Approval& asked, Gate& gate, const Mark& asked_after, const std::stop_token& stop,
                               const Waiter& waiter);
 
@@ -72,6 +81,7 @@ private:
     std::condition_variable_any happened_;
     Mark mark_;
     std::vector<ChannelThread> threads_;
+    std::map<Checkpointer*, std::shared_ptr<void>> watches_;
     std::uint64_t added_ = 0;
     mutable std::shared_mutex stores_used_;
 };

@@ -155,7 +155,7 @@ void Children::go(Child& child) {
 
 Run Children::run(Child& child) {
     if (auto begun = child.gate->begin(child.task.description, gate_.thread_id()); !begun) {
-        (void)child.gate->give_back();
+        (void)child.gate->give_back(begun.failure().kind == FailureKind::database);
         return {.failure = begun.failure()};
     }
     RunLoop loop(*child.task.agent, *child.gate, *child.told, limits_, stop_);
@@ -182,7 +182,8 @@ void Children::add_seen(Seen& seen) const {
 }
 
 UnixMillis Children::now() const {
-    return agent_.options.clock != nullptr ? agent_.options.clock->now() : system_clock().now();
+    const auto& options = agent_.options;
+    return (options.clock != nullptr ? *options.clock : options.checkpointer->clock()).now();
 }
 
 }  // namespace assent

@@ -16,9 +16,13 @@ using namespace std::chrono_literals;
 
 // How often a loop that only waits for its tools looks for answers and aborts of other processes.
 constexpr auto look_interval = 100ms;
-// An outcome is never dropped: storing it is tried again this often, with growing pauses.
+// Storing an outcome is tried again with growing pauses. Where a dead process is known to be dead, its receipts tell
+// the outcome: there it ends after some tries, and the process can. Where others only wait for a lease to run out, it
+// is kept as long as the process lives, and for a while after it was told to stop.
 constexpr int record_tries_max = 8;
 constexpr auto record_pause = 50ms;
+constexpr auto record_pause_max = 5s;
+constexpr auto record_after_stop_max = 1min;
 constexpr std::size_t error_text_max = 2000;
 // A loop that waits for people looks at least this often; the channel may look more often.
 constexpr std::int64_t look_at_least_ms = 1000;
@@ -107,9 +111,13 @@ Run RunLoop::go() {
         }
         // The run cannot go on, but what was started must still be recorded.
         if (auto drained = drain(); !drained) return ended(RunStatus::failed, drained.failure());
-        // A store that fails here too changes nothing: the thread can be resumed from what it has.
-        (void)gate_.fail(step.failure());
-        (void)gate_.give_back();
+        // A store that failed ends no conversation: the thread goes on from what it has. One that fails here too
+        // changes nothing.
+        // One that somebody else runs, or of which somebody else runs a part, goes on there.
+        const auto kind = step.failure().kind;
+        const bool goes_on = kind == FailureKind::database || kind == FailureKind::leased;
+        if (!goes_on) (void)gate_.fail(step.failure());
+        (void)gate_.give_back(goes_on);
         return ended(gate_.aborted() ? RunStatus::aborted : RunStatus::failed, step.failure());
     }
 }
@@ -139,7 +147,10 @@ void RunLoop::note_channel() {
 Result<bool> RunLoop::waits_on_channel() const {
     if (options_.channel == nullptr) return false;
     if (gate_.running() > 0) return true;
-    return has_requests();
+    auto requests = has_requests();
+    if (!requests || *requests) return requests;
+    // What children asked may have been answered just now: they go on.
+    return children_.can_go_on();
 }
 
 // Unknown outcomes are no requests: who waits on a channel would wait for ever for what it does not tell.
@@ -223,7 +234,7 @@ std::int64_t RunLoop::until_deadline() const {
 }
 
 const Clock& RunLoop::clock() const {
-    return options_.clock != nullptr ? *options_.clock : system_clock();
+    return options_.clock != nullptr ? *options_.clock : options_.checkpointer->clock();
 }
 
 Run RunLoop::suspended() {
@@ -384,13 +395,17 @@ Result<void> RunLoop::wait_for_tools() {
 }
 
 Result<void> RunLoop::record(const Outcome& outcome) {
-    auto pause = record_pause;
+    std::chrono::milliseconds pause = record_pause;
+    std::chrono::milliseconds waited_after_stop{};
     for (int tries = 1;; ++tries) {
         auto stored = gate_.finish(outcome);
-        if (stored || tries == record_tries_max) return stored;
+        const bool leased = options_.checkpointer->keeps_for_ms().has_value();
+        const bool enough = leased ? waited_after_stop >= record_after_stop_max : tries >= record_tries_max;
+        if (stored || enough) return stored;
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, pause, [] { return false; });
-        pause *= 2;
+        if (stop_.stop_requested()) waited_after_stop += pause;
+        pause = std::min<std::chrono::milliseconds>(pause * 2, record_pause_max);
     }
 }
 
@@ -412,7 +427,7 @@ Run RunLoop::at_rest(RunStatus status) {
 
 Run RunLoop::interrupted() {
     auto drained = drain();
-    auto back = gate_.give_back();
+    auto back = gate_.give_back(true);
     Failure failure{FailureKind::refused, "the run was interrupted; resume it to go on"};
     if (!back) failure = back.failure();
     if (!drained) failure = drained.failure();

@@ -14,7 +14,8 @@ Result<void> RunLimits::add_used(const AgentOptions& options, const Gate& gate) 
 }
 
 Result<void> RunLimits::add_used_by(const AgentOptions& options, const std::string& child) {
-    ThreadSession session(*options.checkpointer, child, options.clock != nullptr ? *options.clock : system_clock(),
+    auto& store = *options.checkpointer;
+    ThreadSession session(store, child, options.clock != nullptr ? *options.clock : store.clock(),
                           options.random != nullptr ? *options.random : system_random());
     if (auto known = session.refresh(); !known) return known.failure();
     const auto& state = session.state();

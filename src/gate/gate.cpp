@@ -44,7 +44,8 @@ Gate::Gate(GateOptions options) {
 }
 
 Gate::~Gate() {
-    (void)give_back();
+    // What cannot be recorded any more is doubted by whoever goes on with the thread.
+    if (!give_back()) (void)impl_->session.give_back();
 }
 
 Result<bool> Gate::load() {
@@ -57,10 +58,10 @@ Result<void> Gate::refresh() {
     return impl_->expire();
 }
 
-Result<void> Gate::give_back() {
+Result<void> Gate::give_back(bool goes_on) {
     const std::lock_guard lock(impl_->mutex);
     if (auto released = impl_->release_claimed(not_started); !released) return released;
-    return impl_->session.give_back();
+    return impl_->session.give_back(goes_on);
 }
 
 void Gate::configure(std::string settings) {
@@ -78,6 +79,7 @@ Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewe
     auto known = impl_->session.refresh();
     if (!known) return known.failure();
     if (!*known) return Failure{FailureKind::unknown_thread, "no thread is called " + impl_->session.id()};
+    if (auto held = impl_->look_whether_held(); !held) return held;
     // Answers count although another runner has the thread; `resume_with` sees to that.
     auto settled = impl_->settle_inherited();
     if (!settled && (answers.empty() || settled.failure().kind != FailureKind::leased)) return settled;
@@ -87,6 +89,13 @@ Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewe
         return taken ? impl_->expire() : taken;
     }
     return impl_->resume_with(answers, reviewer, told, counting, stop);
+}
+
+// Others may have taken the thread since, of which a runner that was stalled has not heard.
+Result<void> Gate::Impl::look_whether_held() {
+    if (!session.held()) return {};
+    if (auto looked = session.look_whether_held(); !looked || session.held()) return looked;
+    return release_claimed(not_started);
 }
 
 // Takes the thread, whoever held it before being gone.
@@ -182,7 +191,9 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
     bool one_fails = false;
     std::vector<bool> stored(answers.size());
     std::vector<Start> starts;
+    std::int64_t until = 0;
     auto appended = append([&](const ThreadState& state) {
+        until = start_by();
         auto change = take_over(state);
         auto preview = latest_turn(state);
         for (const auto& event : change.events) apply(preview, event, session.now());
@@ -204,13 +215,13 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
         return change;
     });
     if (one_fails) return tell_none_counts(answers, checked, reviewer, told);
+    // From here on the claims are ours to start or to release, whatever else fails.
+    if (appended || perhaps_stored(appended.failure())) keep_claimed(starts, until);
     if (together && !appended) {
         if (appended.failure().kind != FailureKind::leased) return appended;
         auto recorded = record_together(answers, checked, reviewer, told);
         return recorded ? appended : recorded;
     }
-    // From here on the claims are ours to start or to release, whatever else fails.
-    if (appended) claimed_starts.insert(claimed_starts.end(), starts.begin(), starts.end());
     // Those that did not make it are told what stands, or are recorded although the thread goes on elsewhere.
     Approvals approvals(*options.checkpointer, clock, random);
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -323,7 +334,20 @@ Result<void> Gate::judge(const std::stop_token& stop) {
     return stored;
 }
 
-Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, const std::stop_token& stop) const {
+// A claim that was perhaps stored, and was, stands when the store can be read again: nobody has started it.
+void Gate::Impl::keep_claimed(const std::vector<Start>& starts, std::int64_t until) {
+    claimed_until = claimed_starts.empty() ? until : std::min(claimed_until, until);
+    claimed_starts.insert(claimed_starts.end(), starts.begin(), starts.end());
+}
+
+// A process may stall while a claim is stored, or behind it. Its permit then ends before others may take the thread.
+std::int64_t Gate::Impl::start_by() const {
+    const auto keeps = options.checkpointer->keeps_for_ms();
+    return clock.monotonic() + std::min(options.start_within_ms, keeps.value_or(options.start_within_ms));
+}
+
+Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, std::int64_t until,
+                               const std::stop_token& stop) const {
     auto state = std::make_unique<Permit::State>();
     state->tool = call.tool;
     state->attempt = attempt;
@@ -342,7 +366,8 @@ Permit Gate::Impl::make_permit(const Call& call, const std::string& attempt, con
     }
     state->files = std::make_shared<FilesOfCall>(files, attempt);
     state->stop = stop;
-    state->start_by = clock.monotonic() + options.start_within_ms;
+    // Whoever first became a runner with this claim knows only now how long it keeps the thread.
+    state->start_by = std::min(until, start_by());
     state->clock = &clock;
     return Permit(std::move(state));
 }
@@ -402,8 +427,10 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
     if (auto opened = impl_->open_files(); !opened) return opened.failure();
     const auto run = impl_->run_context(stop);
     std::vector<Start> starts;
+    std::int64_t until = 0;
     bool stopped = false;
     auto appended = impl_->append([&](const ThreadState& state) {
+        until = impl_->start_by();
         Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::none};
         starts.clear();
         const bool ready = std::any_of(state.calls.begin(), state.calls.end(),
@@ -416,15 +443,19 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
         if (starts.empty() && session.held()) change.lease = impl_->lease_after(state, change.events);
         return change;
     });
-    if (!appended) return appended.failure();
+    if (!appended) {
+        if (Impl::perhaps_stored(appended.failure())) impl_->keep_claimed(starts, until);
+        return appended.failure();
+    }
     if (stopped) return Impl::cut_short();
     // What `resume` claimed together with the answers comes first.
+    if (!impl_->claimed_starts.empty()) until = std::min(until, impl_->claimed_until);
     starts.insert(starts.begin(), impl_->claimed_starts.begin(), impl_->claimed_starts.end());
     impl_->claimed_starts.clear();
     std::vector<Permit> permits;
     for (const auto& start : starts) {
         if (!Impl::stands(session.state(), start)) continue;
-        permits.push_back(impl_->make_permit(*session.state().find(start.call), start.attempt, stop));
+        permits.push_back(impl_->make_permit(*session.state().find(start.call), start.attempt, until, stop));
     }
     return permits;
 }

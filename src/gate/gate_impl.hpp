@@ -35,7 +35,7 @@ public:
 
     explicit Impl(GateOptions given)
         : options(std::move(given)),
-          clock(options.clock != nullptr ? *options.clock : system_clock()),
+          clock(options.clock != nullptr ? *options.clock : options.checkpointer->clock()),
           random(options.random != nullptr ? *options.random : system_random()),
           judge(options),
           session(*options.checkpointer, options.thread_id, clock, random) {}
@@ -185,6 +185,7 @@ public:
         return open;
     }
     Change take_over(const journal::ThreadState& state) const;
+    Result<void> look_whether_held();
     Result<void> settle_inherited();
     // Receipts of starts whose end is on record. Most are gone already.
     void drop_receipts() const {
@@ -214,7 +215,12 @@ public:
                                   const Reviewer& reviewer, std::vector<AnswerResult>& told);
     Result<void> record_together(const std::vector<GivenAnswer>& answers, const std::vector<CheckedAnswer>& checked,
                                  const Reviewer& reviewer, std::vector<AnswerResult>& told);
-    Permit make_permit(const journal::Call& call, const std::string& attempt, const std::stop_token& stop) const;
+    static bool perhaps_stored(const Failure& failure) { return failure.kind == FailureKind::database; }
+    void keep_claimed(const std::vector<journal::Start>& starts, std::int64_t until);
+    // Until when what is claimed from now on may be started, on the monotonic clock.
+    std::int64_t start_by() const;
+    Permit make_permit(const journal::Call& call, const std::string& attempt, std::int64_t until,
+                       const std::stop_token& stop) const;
 
     // Whether a claim of `resume` still stands: nobody has doubted it or ended it since.
     static bool stands(const journal::ThreadState& state, const journal::Start& start) {
@@ -273,7 +279,8 @@ public:
     ThreadSession session;
     std::optional<std::string> settings;
     std::map<std::string, Inherited> inherited;  // by attempt, what a dead runner had started; not settled yet
-    std::vector<journal::Start> claimed_starts;  // claimed together with answers, not started yet
+    std::vector<journal::Start> claimed_starts;  // claimed, perhaps, and not started yet
+    std::int64_t claimed_until = 0;              // when they may not be started any more
     std::map<std::string, ToolResult> results;   // of outcomes that are not stored yet
     std::shared_ptr<OpenFiles> files = std::make_shared<OpenFiles>();
     std::mutex mutex;  // finish() comes from tool threads

@@ -36,6 +36,8 @@ std::optional<ThreadStatus> status_after(const journal::ThreadState& before,
 }
 
 Result<std::vector<journal::Event>> read_row(const JournalRow& row) {
+    if (is_pruned(row))
+        return Failure{FailureKind::refused, "what happened in this thread was pruned; begin another one"};
     const auto header = journal::decode_header(row.header);
     if (!header) return header.failure();
     // The chain covers the header alone: what stands beside it must be what it says.
@@ -62,6 +64,27 @@ OpenApproval row_of(const std::string& thread_id, const journal::ThreadState& st
             .digest = asked.binding,
             .deadline = asked.deadline,
             .question = journal::encode_question(approval_of(thread_id, call == nullptr ? fresh : *call, ask))};
+}
+
+// The event up to which the journal says that it was pruned.
+Result<std::int64_t> pruned_upto(const std::vector<JournalRow>& rows) {
+    std::int64_t upto = 0;
+    for (const auto& row : rows) {
+        const auto header = journal::decode_header(row.header);
+        if (!header) return header.failure();
+        if (header->kinds != std::vector<std::string>{"pruned"}) continue;
+        const auto events = read_row(row);
+        if (!events) return events.failure();
+        if (const auto* pruned = std::get_if<journal::Pruned>(&events->front())) upto = std::max(upto, pruned->upto);
+    }
+    return upto;
+}
+
+// Whether the thread has something to do behind an event that somebody adds who does not run it. What became of a
+// call is recorded by whoever runs it; but a late outcome may end a doubt, behind which another waits.
+bool moves_thread(const journal::Event& event) {
+    return !std::holds_alternative<journal::Finished>(event) && !std::holds_alternative<journal::Released>(event) &&
+           !std::holds_alternative<journal::Pruned>(event);
 }
 
 // At most `bytes_max` bytes, cut between characters.
@@ -165,6 +188,8 @@ Result<AppendResult> ThreadSession::append(Change change) {
         }
     }
     add_events(append, events);
+    append.prunes = change.prunes;
+    append.ready = change.lease == LeaseUse::none && std::any_of(events.begin(), events.end(), moves_thread);
     append.snapshot = snapshot_if_due(change, events, append.at);
     auto result = store_append(append);
     if (result && result->status == AppendStatus::fenced) held_ = false;
@@ -219,7 +244,11 @@ Result<AppendResult> ThreadSession::store_append(const Append& append) {
     if (result && result->status == AppendStatus::uncertain) {
         // Only the store itself knows whether it was kept: look for our command.
         auto rows = store_.load(thread_id_, pos_);
-        if (!rows) return rows.failure();
+        if (!rows) {
+            // Held without knowing it could be run by nobody.
+            if (append.lease == LeaseUse::take) (void)store_.give_back(thread_id_, result->fence);
+            return rows.failure();
+        }
         const auto found =
             std::find_if(rows->begin(), rows->end(), [&](const auto& row) { return row.command == append.command; });
         if (found == rows->end()) {
@@ -228,13 +257,10 @@ Result<AppendResult> ThreadSession::store_append(const Append& append) {
         }
         const auto header = journal::decode_header(found->header);
         if (!header) return header.failure();
-        auto head = store_.find_thread(thread_id_);
-        if (!head) return head.failure();
         result->status = AppendStatus::done;
         result->seq = found->seq;
         result->pos = found->pos;
         result->first_number = header->first_number;
-        result->fence = head->has_value() ? (*head)->fence : append.fence;
     }
     test_point(("after:" + name).c_str());
     return result;
@@ -253,12 +279,29 @@ std::optional<Snapshot> ThreadSession::snapshot_if_due(const Change& change, con
     return Snapshot{.version = journal::snapshot_version, .state = journal::encode_state(journal::cut_off(state))};
 }
 
-Result<void> ThreadSession::give_back() {
+Result<void> ThreadSession::look_whether_held() {
     if (!held_) return {};
-    auto given = store_.give_back(thread_id_, fence_);
+    const auto head = store_.find_thread(thread_id_);
+    if (!head) return head.failure();
+    held_ = head->has_value() && (*head)->runner != 0 && (*head)->fence == fence_;
+    return {};
+}
+
+Result<void> ThreadSession::give_back(bool goes_on) {
+    if (!held_) return {};
+    auto given = goes_on ? give_to_others() : store_.give_back(thread_id_, fence_);
     // Until the store has it, this is still the runner.
     if (given) held_ = false;
     return given;
+}
+
+// In one step: between giving back and saying so nobody would go on with it.
+Result<void> ThreadSession::give_to_others() {
+    const auto given = store_.append(
+        {.thread_id = thread_id_, .lease = LeaseUse::give_back, .fence = fence_, .at = clock_.now(), .ready = true});
+    if (!given) return given.failure();
+    // It is done, or others have it already.
+    return {};
 }
 
 Approval approval_of(const std::string& thread_id, const journal::Call& call, const journal::Ask& ask) {
@@ -304,6 +347,12 @@ Approval approval_of(const std::string& thread_id, const journal::Call& call, co
     return approval;
 }
 
+bool is_pruned(const JournalRow& row) {
+    if (!row.body.empty() || !row.salt.empty()) return false;
+    const auto header = journal::decode_header(row.header);
+    return header.ok() && header->body_digest != journal::body_digest({}, {});
+}
+
 Result<void> walk_thread(Checkpointer& store, const std::string& thread_id,
                          const std::function<void(const journal::ThreadState&, const journal::Event&, const JournalRow&,
                                                   const std::string& hash)>& visit) {
@@ -312,12 +361,23 @@ Result<void> walk_thread(Checkpointer& store, const std::string& thread_id,
     if (!head->has_value()) return Failure{FailureKind::unknown_thread, "no thread is called " + thread_id};
     auto rows = store.load(thread_id, 0);
     if (!rows) return rows.failure();
+    const auto upto = pruned_upto(*rows);
+    if (!upto) return upto.failure();
     journal::ThreadState state;
     Digest hash{};
     for (const auto& row : *rows) {
+        hash = journal::chain(hash, row.header);
+        if (is_pruned(row) && row.seq > *upto) {
+            return Failure{FailureKind::database, "what happened in thread " + thread_id +
+                                                      " was removed, and nothing says by whom; restore the database "
+                                                      "from a copy"};
+        }
+        if (is_pruned(row)) {
+            state.seq = row.seq;
+            continue;
+        }
         auto events = read_row(row);
         if (!events) return events.failure();
-        hash = journal::chain(hash, row.header);
         const auto text = hex(hash);
         for (const auto& event : *events) {
             journal::apply(state, event, row.at);

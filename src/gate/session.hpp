@@ -23,6 +23,7 @@ struct Change {
     std::vector<std::pair<int, int>> closes_calls;
     bool closes_thread = false;
     std::vector<std::pair<std::string, std::string>> schemas;
+    std::optional<std::int64_t> prunes;
 };
 
 class ThreadSession {
@@ -38,8 +39,10 @@ public:
     Result<void> read_whole();
     /// The same for the files alone.
     Result<void> read_files() { return state_.files_cut ? read_whole() : Result<void>(); }
-    /// Gives the thread back without an event.
-    Result<void> give_back();
+    /// Asks the store whether the thread is still held, if it was: `held` says so afterwards.
+    Result<void> look_whether_held();
+    /// Gives the thread back without an event. `goes_on`: somebody should go on with it.
+    Result<void> give_back(bool goes_on = false);
 
     [[nodiscard]] const journal::ThreadState& state() const noexcept { return state_; }
     [[nodiscard]] const std::string& id() const noexcept { return thread_id_; }
@@ -47,6 +50,7 @@ public:
     [[nodiscard]] UnixMillis now() const { return clock_.now(); }
 
 private:
+    Result<void> give_to_others();
     Result<AppendResult> store_append(const Append& append);
     void take_in(const std::vector<journal::Event>& events, UnixMillis at);
     void add_events(Append& append, const std::vector<journal::Event>& events) const;
@@ -68,8 +72,12 @@ private:
 /// The approval of a question as people see it.
 [[nodiscard]] Approval approval_of(const std::string& thread_id, const journal::Call& call, const journal::Ask& ask);
 
+/// Whether what happened in this row was removed.
+[[nodiscard]] bool is_pruned(const JournalRow& row);
+
 /// Reads every row of a thread from its beginning and gives each event with its row to `visit`, with
-/// the state after it. Checks the chain. Failure kinds unknown_thread, database.
+/// the state after it. Checks the chain, also of what was pruned, which is not visited. Failure kinds
+/// unknown_thread, database.
 Result<void> walk_thread(Checkpointer& store, const std::string& thread_id,
                          const std::function<void(const journal::ThreadState&, const journal::Event&, const JournalRow&,
                                                   const std::string& hash)>& visit);

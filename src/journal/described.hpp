@@ -67,6 +67,7 @@ BOOST_DESCRIBE_STRUCT(Aborted, (), (reason, by))
 BOOST_DESCRIBE_STRUCT(RunFinished, (), (ok, failure_kind, message))
 BOOST_DESCRIBE_STRUCT(FileChange, (), (path, removed, at, cut, text))
 BOOST_DESCRIBE_STRUCT(FilesChanged, (), (attempt, changes))
+BOOST_DESCRIBE_STRUCT(Pruned, (), (upto, by))
 
 BOOST_DESCRIBE_STRUCT(Ask, (), (asked, asked_at, state, answer, resolution, decided_by, decided_at, close_reason))
 BOOST_DESCRIBE_STRUCT(Attempt, (), (id, process, at, open))

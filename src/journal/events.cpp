@@ -28,6 +28,7 @@ struct KindOf {
     std::string_view operator()(const Aborted&) const { return "aborted"; }
     std::string_view operator()(const RunFinished&) const { return "run_finished"; }
     std::string_view operator()(const FilesChanged&) const { return "files_changed"; }
+    std::string_view operator()(const Pruned&) const { return "pruned"; }
 };
 
 }  // namespace

@@ -271,9 +271,16 @@ struct RunFinished {
     bool operator==(const RunFinished&) const = default;
 };
 
+/// What happened up to the event with this number was removed. Its headers stay, and with them the chain.
+struct Pruned {
+    std::int64_t upto = 0;
+    std::string by;
+    bool operator==(const Pruned&) const = default;
+};
+
 using Event = std::variant<Configured, UserMessage, Queued, ModelSaid, Prepared, Refused, Judged, Asked, Answered,
                            Claimed, Released, Finished, Doubted, LateFinished, Delegated, ChildFinished, Resolved,
-                           Withdrawn, TimedOut, Aborted, RunFinished, FilesChanged>;
+                           Withdrawn, TimedOut, Aborted, RunFinished, FilesChanged, Pruned>;
 
 /// The stored name of an event's kind, such as "model_turn".
 [[nodiscard]] std::string_view kind_of(const Event& event) noexcept;

@@ -1,7 +1,5 @@
 #include "journal/lineage.hpp"
 
-#include <assent/checkpointer.hpp>
-
 #include <algorithm>
 #include <charconv>
 
@@ -46,6 +44,11 @@ std::vector<std::string> ancestors_of(std::string_view id) {
     return above;
 }
 
+std::string root_of(std::string_view id) {
+    const auto above = ancestors_of(id);
+    return above.empty() ? std::string(id) : above.front();
+}
+
 std::optional<CallRef> call_behind(std::string_view id, std::string_view thread) {
     if (!id.starts_with(thread)) return std::nullopt;
     std::string at(id);
@@ -57,13 +60,3 @@ std::optional<CallRef> call_behind(std::string_view id, std::string_view thread)
 }
 
 }  // namespace assent::journal
-
-namespace assent {
-
-Result<std::vector<ThreadHead>> Checkpointer::descendants(const std::string& thread_id) {
-    auto heads = threads();
-    if (heads) std::erase_if(*heads, [&](const auto& head) { return !journal::call_behind(head.id, thread_id); });
-    return heads;
-}
-
-}  // namespace assent

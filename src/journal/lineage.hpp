@@ -24,6 +24,9 @@ struct ChildOf {
 /// The threads above, root first. Empty: the thread works for nobody.
 [[nodiscard]] std::vector<std::string> ancestors_of(std::string_view id);
 
+/// The first of those, or the thread itself.
+[[nodiscard]] std::string root_of(std::string_view id);
+
 /// The call of `thread` that the thread `id` works for, at whatever depth. Nothing if it does not.
 [[nodiscard]] std::optional<CallRef> call_behind(std::string_view id, std::string_view thread);
 

@@ -395,6 +395,9 @@ public:
         for (const auto& change : event.changes) apply(state_.files, change);
     }
 
+    // Nothing goes on behind it: what happened before is not there to go on from.
+    void operator()(const Pruned& /*event*/) {}
+
 private:
     static bool newest_open(const Call& call, const std::string& attempt) {
         return !call.attempts.empty() && call.attempts.back().id == attempt && call.attempts.back().open;

@@ -61,7 +61,11 @@ void Auditor::audit_thread(const std::string& thread) {
         for (const auto& event : *events) ++events_[journal::kind_of(event)];
     }
     if (hash != (*head)->hash) ledger.broke(Rule::on_record, thread + ": the chain does not end in its head");
-    if ((*head)->runner != 0)
+    // On a server the dead keep what has come to its end; nobody waits for it.
+    const auto lease = world_.store.leases.find(thread);
+    const bool of_dead =
+        world_.store.server && lease != world_.store.leases.end() && world_.store.lease_is_over(lease->second.process);
+    if ((*head)->runner != 0 && !of_dead)
         ledger.broke(Rule::waiting_costs_nothing, thread + ": somebody still holds it at the end");
     audit.end();
     audit_conversation(thread, audit);
@@ -128,7 +132,7 @@ void Auditor::audit_effects() {
         if (!ran.insert(effect.attempt).second) {
             ledger.broke(Rule::at_most_once, effect.tool + " ran twice for one claim");
         }
-        if (effect.started_ms > permit->second.at_ms + start_within_ms) {
+        if (effect.started_ms > permit->second.at_ms + world_.shape.start_within) {
             ledger.broke(Rule::at_most_once, effect.tool + " was started after its permit had run out");
         }
         if (claim->given_up != 0 && claim->given_up < effect.started) {

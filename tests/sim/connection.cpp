@@ -1,5 +1,7 @@
 #include "sim/connection.hpp"
 
+#include "sim/weakness.hpp"
+
 #include <array>
 #include <utility>
 
@@ -58,13 +60,20 @@ std::optional<Fault> Connection::due_fault() {
 
 std::optional<Failure> Connection::read_fault() {
     if (dead_) return broken("the process is dead");
+    if (!reaches_store()) return broken("the server cannot be reached");
     if (reads_failing_ <= 0) return std::nullopt;
     --reads_failing_;
     shared_.ledger.count("fault: read fails");
     return broken("the store cannot be read");
 }
 
+bool Connection::reaches_store() const {
+    if (!shared_.server) return true;
+    return !shared_.server->down && (node_ == nullptr || !node_->cut_off);
+}
+
 Result<AppendResult> Connection::append(const Append& append) {
+    const int restarts = shared_.server ? shared_.server->restarts : 0;
     shared_.meanwhile(process_);
     if (dead_) return broken("the process is dead");
     const auto fault = due_fault();
@@ -73,53 +82,138 @@ Result<AppendResult> Connection::append(const Append& append) {
         return broken("the process is dead");
     }
     if (fault == Fault::fails) return broken("the store is broken");
-    if (fault == Fault::uncertain_lost) {
-        if (append.kinds.empty()) return broken("the last change was not kept");
-        return AppendResult{.status = AppendStatus::uncertain};
+    if (!reaches_store()) {
+        shared_.ledger.count("network: request lost");
+        return broken("the server cannot be reached");
     }
-    auto result = stored(append);
+    if (append.lease == LeaseUse::take) {
+        if (auto unknown = become_runner()) return std::move(*unknown);
+    }
+    // The server has restarted since this was sent: what had come to its commit is in doubt, the rest is sent again.
+    const bool dropped = shared_.server && shared_.server->restarts != restarts && shared_.chance(50);
+    if (fault == Fault::uncertain_lost || dropped) return lost(append);
+    auto result = attempt(append);
     if (fault == Fault::dies_after) {
         die();
         return broken("the process is dead");
     }
-    const bool doubtful = fault == Fault::uncertain_kept && result && result->status == AppendStatus::done;
-    return doubtful ? after_doubt(append, *result) : result;
+    if (!result || result->status != AppendStatus::done) return result;
+    bool heard = fault != Fault::uncertain_kept;
+    if (shared_.server) {
+        // Others act while the answer is on its way.
+        const int restarts_at_commit = shared_.server->restarts;
+        shared_.meanwhile(process_);
+        if (dead_) return broken("the process is dead");
+        if (!reaches_store() || shared_.server->restarts != restarts_at_commit) {
+            shared_.ledger.count("network: answer lost");
+            heard = false;
+        }
+    }
+    return heard ? result : after_doubt(append, std::move(*result));
 }
 
-// Who cannot read after a doubtful commit does not know that it has the lease.
-Result<AppendResult> Connection::after_doubt(const Append& append, const AppendResult& result) {
+// What was not kept although nobody can know yet.
+Result<AppendResult> Connection::lost(const Append& append) {
+    if (!shared_.server) {
+        if (append.kinds.empty()) return broken("the last change was not kept");
+        return AppendResult{.status = AppendStatus::uncertain};
+    }
+    const auto head = shared_.rows.find_thread(append.thread_id);
+    auto fence = head && head->has_value() ? (*head)->fence : 0;
+    if (append.lease == LeaseUse::take) ++fence;
+    if (is_weak(Weakness::looks_before_commit)) shared_.under_way.emplace(append, process_);
+    return after_doubt_of_runner(append, {.status = AppendStatus::uncertain, .fence = fence});
+}
+
+Result<AppendResult> Connection::after_doubt(const Append& append, AppendResult result) {
+    if (shared_.server) {
+        result.status = AppendStatus::uncertain;
+        return after_doubt_of_runner(append, std::move(result));
+    }
+    // Who cannot read after a doubtful commit does not know that it has the lease.
     if (append.lease == LeaseUse::take && reads_failing_ > 0) holds_unknowingly_ = true;
-    if (!append.kinds.empty()) return AppendResult{.status = AppendStatus::uncertain};
+    if (!append.kinds.empty()) return AppendResult{.status = AppendStatus::uncertain, .fence = result.fence};
     // Without a row there is no command to look for: the store looks at the lease itself.
     if (auto fault = read_fault()) return std::move(*fault);
     return result;
 }
 
-Result<AppendResult> Connection::stored(const Append& append) {
-    const auto held = shared_.leases.find(append.thread_id);
-    if (append.lease == LeaseUse::take && held != shared_.leases.end() && shared_.lease_is_over(held->second.process)) {
-        if (auto freed = shared_.rows.give_back(append.thread_id, held->second.fence); !freed) return freed.failure();
-        shared_.leases.erase(held);
-        shared_.ledger.count("lease taken over");
+// As the store on PostgreSQL does it: a thread that is held without knowing could be run by nobody.
+Result<AppendResult> Connection::after_doubt_of_runner(const Append& append, AppendResult result) {
+    if (append.lease != LeaseUse::take) return result;
+    if (auto fault = read_fault()) {
+        owed_.push_back({.thread = append.thread_id, .fence = result.fence});
+        return std::move(*fault);
     }
+    const auto held = shared_.leases.find(append.thread_id);
+    const bool kept =
+        held != shared_.leases.end() && held->second.process == process_ && held->second.fence == result.fence;
+    if (kept) {
+        result.status = AppendStatus::done;
+        return result;
+    }
+    return broken("the last change was not kept");
+}
+
+Result<AppendResult> Connection::attempt(const Append& append) {
+    end_commit_under_way(append.thread_id);
+    if (!is_weak(Weakness::takes_old_fences) || append.lease != LeaseUse::keep) return stored(append);
+    auto unfenced = append;
+    const auto head = shared_.rows.find_thread(append.thread_id);
+    if (head && head->has_value()) unfenced.fence = (*head)->fence;
+    return stored(unfenced);
+}
+
+void Connection::end_commit_under_way(const std::string& thread) {
+    if (!shared_.under_way || shared_.under_way->first.thread_id != thread) return;
+    const auto [append, process] = *std::exchange(shared_.under_way, std::nullopt);
+    const auto own = std::exchange(process_, process);
+    (void)stored(append);
+    process_ = own;
+}
+
+bool Connection::free_of_dead(const std::string& thread) {
+    const auto held = shared_.leases.find(thread);
+    if (held == shared_.leases.end() || !shared_.lease_is_over(held->second.process)) return false;
+    (void)shared_.rows.give_back(thread, held->second.fence);
+    shared_.leases.erase(held);
+    shared_.ledger.count("lease taken over");
+    return true;
+}
+
+Result<AppendResult> Connection::stored(const Append& append) {
+    const bool freed = append.lease == LeaseUse::take && free_of_dead(append.thread_id);
     auto result = shared_.rows.append(append);
+    // A server would leave the dead runner its thread then, to be found by whoever looks for work.
+    const bool refused = !result || result->status != AppendStatus::done;
+    if (freed && refused && shared_.server) shared_.server->mark(append.thread_id);
     if (!result) return result;
     if (result->status == AppendStatus::conflict) shared_.ledger.count("append lost a race");
     if (result->status == AppendStatus::fenced) shared_.ledger.count("append fenced");
     if (result->status == AppendStatus::closed) shared_.ledger.count("answer lost a race");
     if (result->status != AppendStatus::done) return result;
-    if (append.lease == LeaseUse::take) shared_.leases[append.thread_id] = {process_, result->fence};
-    if (append.lease == LeaseUse::give_back) shared_.leases.erase(append.thread_id);
-    if (!append.kinds.empty()) {
-        auto rows = shared_.rows.load(append.thread_id, result->pos - 1);
-        if (!rows) return rows.failure();
-        const auto& row = rows->front();
-        shared_.ledger.rows[row.pos] = {.tick = shared_.tick(),
-                                        .actor = process_,
-                                        .fence = result->fence,
-                                        .digest = row_digest(row.header, row.salt, row.body)};
+    if (append.lease == LeaseUse::take) {
+        shared_.leases[append.thread_id] = {process_, result->fence};
+        shared_.ledger.takers[{append.thread_id, result->fence}] = process_;
+        shared_.taken(append.thread_id);
     }
+    if (append.lease == LeaseUse::give_back) shared_.leases.erase(append.thread_id);
+    if (shared_.server && append.ready) shared_.server->mark(append.thread_id);
+    if (shared_.server && append.lease == LeaseUse::take && append.expected_seq) {
+        shared_.server->unmark(append.thread_id);
+        known_taken_.erase(append.thread_id);
+    }
+    if (!append.kinds.empty()) note_row(append, *result);
     return result;
+}
+
+void Connection::note_row(const Append& append, const AppendResult& result) {
+    const auto rows = shared_.rows.load(append.thread_id, result.pos - 1);
+    const auto& row = rows->front();
+    shared_.ledger.rows[row.pos] = {.tick = shared_.tick(),
+                                    .actor = process_,
+                                    .fence = result.fence,
+                                    .digest = row_digest(row.header, row.salt, row.body)};
 }
 
 Result<std::optional<ThreadHead>> Connection::find_thread(const std::string& id) {
@@ -163,11 +257,24 @@ Result<std::optional<Snapshot>> Connection::snapshot(const std::string& thread_i
     return shared_.rows.snapshot(thread_id);
 }
 
+bool Connection::free(const std::string& thread, std::int64_t fence) {
+    end_commit_under_way(thread);
+    const auto held = shared_.leases.find(thread);
+    // What was lost has the fence of whoever took the thread instead.
+    const bool own = held != shared_.leases.end() && held->second.fence == fence && held->second.process == process_;
+    if (!own) return false;
+    shared_.leases.erase(held);
+    (void)shared_.rows.give_back(thread, fence);
+    return true;
+}
+
 Result<void> Connection::give_back(const std::string& thread_id, std::int64_t fence) {
-    if (auto fault = read_fault()) return std::move(*fault);
-    const auto held = shared_.leases.find(thread_id);
-    if (held != shared_.leases.end() && held->second.fence == fence) shared_.leases.erase(held);
-    return shared_.rows.give_back(thread_id, fence);
+    if (auto fault = read_fault()) {
+        if (shared_.server && !dead_) owed_.push_back({.thread = thread_id, .fence = fence});
+        return std::move(*fault);
+    }
+    (void)free(thread_id, fence);
+    return {};
 }
 
 }  // namespace assent::sim

@@ -27,7 +27,7 @@ auto Driver::in_gate(HostCode allowed, Call call) {
 
 void Driver::say(const std::string& thread, const char* what, const Failure* failure) {
     world_.say([&] {
-        auto line = "p" + std::to_string(process_.no) + " " + what + " " + thread;
+        auto line = process_.name + " " + what + " " + thread;
         if (failure != nullptr) line += ": " + failure->message;
         if (process_.dead()) line += " (it died)";
         return line;
@@ -47,7 +47,11 @@ void Driver::prompt(const std::string& thread) {
     const auto taken = in_gate(HostCode::none, [&] { return seat.gate->prompt(prompt, "user"); });
     say(thread, ("prompts \"" + prompt.text + "\"" + (prompt.queue ? ", or queues it, in" : " in")).c_str(),
         failure_of(taken));
-    if (!taken) return;
+    seat.for_worker = seat.for_worker && seat.live;
+    if (!taken) {
+        if (!seat.live) leave(seat, &taken.failure());
+        return;
+    }
     world_.ledger.count(*taken == PromptTaken::begun    ? "prompt begun"
                         : *taken == PromptTaken::queued ? "prompt queued"
                                                         : "prompt repeated");
@@ -74,6 +78,7 @@ void Driver::resume(const std::string& thread) {
     const auto done = in_gate(HostCode::none, [&] { return seat.gate->resume(); });
     say(thread, "resumes", failure_of(done));
     seat.live = done.ok();
+    if (!done) leave(seat, &done.failure());
 }
 
 void Driver::resume_with_answers(const std::string& thread) {
@@ -107,6 +112,8 @@ void Driver::resume_with_answers(const std::string& thread) {
     }
     say(thread, "resumes with answers", failure_of(done));
     seat.live = done.ok();
+    seat.for_worker = false;
+    if (!done) leave(seat, &done.failure());
 }
 
 void Driver::look(const std::string& thread) {
@@ -134,6 +141,10 @@ void Driver::go(const std::string& thread, bool to_the_end) {
     auto& seat = known->second;
     for (int i = 0; i < steps_max; ++i) {
         if (process_.dead() || process_.stalled_since || !seat.live) return;
+        if (must_stop(seat)) {
+            if (!seat.has_unfinished() || seat.bodies == 0) (void)come_to_rest(thread);
+            return;
+        }
         if (!to_the_end && world_.dice().chance(8)) return;
         if (step(seat, to_the_end) != Going::on) return;
     }
@@ -192,7 +203,7 @@ Driver::Going Driver::propose(Seat& seat) {
         proposed = in_gate(HostCode::all, [&] { return seat.gate->propose(turn); });
     }
     world_.say([&] {
-        auto line = "p" + std::to_string(process_.no) + " proposes in " + seat.thread + ":";
+        auto line = process_.name + " proposes in " + seat.thread + ":";
         for (const auto& call : turn.calls) line += " " + call.tool + call.arguments;
         return line + (proposed ? "" : ": " + proposed.failure().message);
     });
@@ -212,6 +223,14 @@ Driver::Going Driver::claim(Seat& seat) {
 }
 
 void Driver::start(Seat& seat) {
+    // Between the claim and the start the process may stall.
+    if (world_.store.server && world_.meanwhile && world_.dice().chance(world_.shape.meanwhile)) {
+        ++seat.bodies;
+        world_.meanwhile();
+        --seat.bodies;
+        process_.stalled_since.reset();
+        if (process_.dead() || seat.permits.empty()) return;
+    }
     auto permit = std::move(seat.permits.front());
     seat.permits.pop_front();
     const std::string attempt(permit.attempt());
@@ -227,7 +246,9 @@ void Driver::start(Seat& seat) {
     }
     world_.ledger.count("start");
     ++seat.bodies;
+    auto* const actor = std::exchange(world_.actor, &process_);
     auto outcome = tool->start(std::move(permit));
+    world_.actor = actor;
     --seat.bodies;
     if (process_.dead()) return;
     if (world_.dice().chance(4)) misuse(*tool, permit);
@@ -276,16 +297,64 @@ void Driver::end_failed(Seat& seat, const Failure& failure) {
     while (!seat.permits.empty() && !process_.dead()) start(seat);
     for (int tries = 0; tries < 3 && !seat.outcomes.empty() && !process_.dead(); ++tries) (void)finish(seat);
     if (process_.dead()) return;
-    const auto said = in_gate(HostCode::none, [&] { return seat.gate->fail(failure); });
-    say(seat.thread, "ends its run of", failure_of(said));
+    if (failure.kind != FailureKind::database) {
+        const auto said = in_gate(HostCode::none, [&] { return seat.gate->fail(failure); });
+        say(seat.thread, "ends its run of", failure_of(said));
+    }
     (void)in_gate(HostCode::none, [&] { return seat.gate->give_back(); });
+    leave(seat, &failure);
 }
 
 bool Driver::give_back(Seat& seat) {
     const auto given = in_gate(HostCode::none, [&] { return seat.gate->give_back(); });
     say(seat.thread, "gives back", failure_of(given));
-    if (given) seat.live = false;
-    return given.ok();
+    if (!given) return false;
+    seat.live = false;
+    const auto next = seat.gate->next();
+    if (next != GateStep::wait && next != GateStep::done) leave(seat, nullptr);
+    return true;
+}
+
+void Driver::leave(Seat& seat, const Failure* failure) {
+    if (!world_.store.server || process_.dead()) return;
+    const bool failed = seat.gate->status() == ThreadStatus::failed;
+    const bool in_doubt = failure == nullptr || failure->kind == FailureKind::database;
+    // A run that failed of its own is for people to look at.
+    if (failed || (!seat.for_worker && in_doubt)) world_.left_to_hosts.insert(seat.thread);
+    const bool elsewhere = failure != nullptr && failure->kind == FailureKind::leased;
+    if (seat.for_worker && !elsewhere) (void)process_.store.put_back(seat.thread, failure == nullptr ? 0 : retry_ms);
+}
+
+bool Driver::must_stop(const Seat& seat) const {
+    const auto keeps = process_.store.keeps_for_ms();
+    return seat.for_worker && keeps && *keeps <= 0;
+}
+
+std::size_t Driver::work(std::size_t limit, bool to_the_end) {
+    const auto ready = process_.store.take_ready(limit, process_.clock.now());
+    if (!ready) {
+        say("", "cannot ask for work", &ready.failure());
+        return 0;
+    }
+    for (const auto& one : *ready) {
+        if (process_.dead()) break;
+        world_.ledger.count("mark taken");
+        say(one.id, "takes the mark of");
+        run_marked(one.id, to_the_end);
+    }
+    return ready->size();
+}
+
+void Driver::run_marked(const std::string& thread, bool to_the_end) {
+    auto& seat = process_.seat(thread);
+    if (seat.live || !can_use(thread)) {
+        // It is run here already, and looked at again after that.
+        (void)process_.store.put_back(thread, 0);
+        return;
+    }
+    seat.for_worker = true;
+    resume(thread);
+    go(thread, to_the_end);
 }
 
 bool Driver::come_to_rest(const std::string& thread) {

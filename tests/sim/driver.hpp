@@ -10,6 +10,8 @@ namespace assent::sim {
 
 class Driver {
 public:
+    enum class Going { on, rests, failed };
+
     Driver(World& world, Process& process) : world_(world), process_(process) {}
 
     void prompt(const std::string& thread);
@@ -19,6 +21,8 @@ public:
     /// Goes on until people are waited for, the run ends or something fails; with `to_the_end` it does not
     /// stop midway of its own accord.
     void go(const std::string& thread, bool to_the_end);
+    /// Runs threads that somebody should go on with, as `Worker` does. How many it got.
+    std::size_t work(std::size_t limit, bool to_the_end);
     /// Reads what others stored, and ends what is past its deadline.
     void look(const std::string& thread);
     /// The host is done with its gate. What it still has to record keeps it.
@@ -27,8 +31,6 @@ public:
     bool come_to_rest(const std::string& thread);
 
 private:
-    enum class Going { on, rests, failed };
-
     [[nodiscard]] Prompt any_prompt();
 
     Going step(Seat& seat, bool to_the_end);
@@ -44,6 +46,11 @@ private:
     /// What the run loop does instead: records what was started, says so, gives the thread back.
     void end_failed(Seat& seat, const Failure& failure);
     bool give_back(Seat& seat);
+    void run_marked(const std::string& thread, bool to_the_end);
+    /// Before the thread came to its rest: somebody else has to go on with it.
+    void leave(Seat& seat, const Failure* failure);
+    /// A worker whose lease may be over stops what it runs.
+    [[nodiscard]] bool must_stop(const Seat& seat) const;
     void misuse(Tool& tool, Permit& spent);
     [[nodiscard]] bool can_use(const std::string& thread) const;
     template <class Call>

@@ -42,8 +42,8 @@ private:
                                          .attempt = std::string(call.attempt()),
                                          .arguments = call.arguments().text()});
         world_.ledger.count("effect");
-        world_.say(
-            [&] { return "p" + std::to_string(process_.no) + " runs " + spec().name + " " + call.arguments().text(); });
+        world_.say([&] { return process_.name + " runs " + spec().name + " " + call.arguments().text(); });
+        take_long();
         others_act();
         stay_alive();
         const auto ending = ending_of(call.arguments());
@@ -65,6 +65,20 @@ private:
         world_.meanwhile();
         world_.actor = actor;
         process_.stalled_since.reset();
+    }
+    // Longer than the lease lasts; it may end meanwhile, since the node is cut off.
+    void take_long() {
+        if (process_.node == nullptr || !world_.meanwhile || !world_.dice().chance(4)) return;
+        world_.ledger.count("slow tool");
+        const bool was_cut_off = process_.node->cut_off;
+        if (world_.dice().chance(50)) process_.node->cut_off = true;
+        world_.say([&] { return spec().name + " takes long" + (process_.node->cut_off ? ", cut off" : ""); });
+        world_.pass(2 * lease_ms);
+        auto* const actor = std::exchange(world_.actor, nullptr);
+        world_.meanwhile();
+        world_.actor = actor;
+        process_.stalled_since.reset();
+        if (!was_cut_off) process_.node->cut_off = false;
     }
     void stay_alive() {
         if (world_.dice().chance(world_.shape.faults / 10)) world_.kill(process_);

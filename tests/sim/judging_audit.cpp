@@ -155,6 +155,7 @@ void ThreadAudit::check_claim(const CallAudit& call, const journal::Start& start
 }
 
 void ThreadAudit::operator()(const journal::Claimed& event) {
+    check_runner();
     if (event.process != ledger_.processes.at(row_.stored.actor).mark) {
         broke(Rule::on_record, "a claim names another process than the one that made it");
     }

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assent::sim {
@@ -63,6 +64,7 @@ struct StoredRow {
 
 /// A process, as others can know it.
 struct ProcessFacts {
+    std::string name;  ///< For people.
     journal::ProcessMark mark;
     std::map<std::string, std::string> guards;  ///< Name and version of each.
     Tick died = 0;                              ///< 0: it lives.
@@ -85,6 +87,7 @@ struct Ledger {
     std::vector<ToldOfDoubt> doubts;
     std::map<std::int64_t, StoredRow> rows;  ///< By position.
     std::map<std::string, GivenPermit> permits;
+    std::map<std::pair<std::string, std::int64_t>, int> takers;  ///< Of leases, by thread and fence.
     std::set<std::string> recorded;     ///< Attempts whose process was told that the outcome is on record.
     std::vector<Violation> violations;  ///< Seen while it happened.
     std::map<std::string_view, std::int64_t> counts;

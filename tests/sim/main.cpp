@@ -3,9 +3,13 @@
 //
 //   assent-sim [--seeds N] [--first S]     N sequences from seed S on (1; `new`: drawn)
 //   assent-sim --seed S [--only 1,4,7]     one sequence, or those of its operations, told in full
-//   assent-sim --mutations [--seeds N]     breaks each rule in turn; N seeds must show it
+//   assent-sim --mutations [--seeds N]     breaks each rule in turn, and the server of several nodes; N seeds of each
+//                                          kind of world must show it
+//   --worlds nodes|processes|both          only seeds of this kind count (both)
 //   --rule R                               with rule R broken
+//   --weakness W                           with a server that has this defect
 #include "sim/sequence.hpp"
+#include "sim/weakness.hpp"
 
 #include <unistd.h>
 
@@ -20,14 +24,21 @@ namespace {
 
 using assent::mutated_rule;
 using assent::Rule;
+using assent::sim::has_nodes;
 using assent::sim::Outcomes;
+using assent::sim::played_weakness;
 using assent::sim::run_sequence;
+using assent::sim::Weakness;
+using assent::sim::weakness_names;
 using Counts = std::map<std::string_view, std::int64_t>;
 
 // So often a sequence is made twice, which must give the same story.
 constexpr std::uint64_t seeds_between_replays = 250;
 
+enum class Worlds { both, nodes, processes };
+
 struct Options {
+    Worlds worlds = Worlds::both;
     std::uint64_t first = 1;
     std::uint64_t seeds = 1000;
     std::optional<std::uint64_t> seed;
@@ -48,7 +59,15 @@ std::string command_for(std::uint64_t seed, const std::set<int>& only) {
     for (const auto operation : only) list += (list.empty() ? " --only " : ",") + std::to_string(operation);
     command += list;
     if (mutated_rule != 0) command += " --rule " + std::to_string(mutated_rule);
+    if (played_weakness != Weakness::none)
+        command += " --weakness " + std::to_string(static_cast<int>(played_weakness));
     return command;
+}
+
+// The first seed of this kind from `seed` on.
+std::uint64_t next_of(Worlds worlds, std::uint64_t seed) {
+    const bool fits = worlds == Worlds::both || has_nodes(seed) == (worlds == Worlds::nodes);
+    return fits ? seed : seed + 1;
 }
 
 std::uint64_t drawn_seed() {
@@ -111,10 +130,13 @@ int run_seeds(const Options& options) {
     Counts counts;
     Counts events;
     std::int64_t operations = 0;
-    const auto last = options.first + options.seeds - 1;
-    std::printf("sim: seeds %s to %s\n", std::to_string(options.first).c_str(), std::to_string(last).c_str());
+    const auto step = options.worlds == Worlds::both ? 1U : 2U;
+    const auto first = next_of(options.worlds, options.first);
+    const auto last = first + step * (options.seeds - 1);
+    std::printf("sim: seeds %s to %s\n", std::to_string(first).c_str(), std::to_string(last).c_str());
     const auto began = std::chrono::steady_clock::now();
-    for (auto seed = options.first; seed <= last; ++seed) {
+    std::uint64_t among_nodes = 0;
+    for (auto seed = first; seed <= last; seed += step) {
         const auto outcomes = run_sequence(seed);
         if (!outcomes.violations.empty()) {
             report(seed, outcomes);
@@ -127,7 +149,8 @@ int run_seeds(const Options& options) {
         add(counts, outcomes.counts);
         add(events, outcomes.events);
         operations += outcomes.operations;
-        show_progress(seed - options.first + 1, options.seeds);
+        if (has_nodes(seed)) ++among_nodes;
+        show_progress((seed - first) / step + 1, options.seeds);
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     const auto seeds = static_cast<double>(options.seeds);
@@ -135,35 +158,50 @@ int run_seeds(const Options& options) {
     const auto all_events = print("events in the journals", events);
     std::printf("sim: every rule holds; %.1f s, %.0f sequences/s, %.1f operations and %.1f events each\n", took.count(),
                 seeds / took.count(), static_cast<double>(operations) / seeds, static_cast<double>(all_events) / seeds);
+    std::printf("sim: %s of them among several nodes\n", std::to_string(among_nodes).c_str());
     return 0;
 }
 
-// How many sequences it takes to see that the rule is broken; 0: more than there were.
-std::uint64_t seeds_to_notice(Rule rule, const Options& options) {
-    for (std::uint64_t i = 0; i < options.seeds; ++i) {
-        for (const auto& violation : run_sequence(options.first + i).violations) {
-            if (violation.rule == rule) return i + 1;
+// How many sequences of this kind it takes to see that the rule is broken, or any rule; 0: more than there were.
+std::uint64_t seeds_to_notice(std::optional<Rule> rule, Worlds worlds, const Options& options) {
+    auto seed = next_of(worlds, options.first);
+    for (std::uint64_t i = 0; i < options.seeds; ++i, seed += 2) {
+        for (const auto& violation : run_sequence(seed).violations) {
+            if (!rule || violation.rule == *rule) return i + 1;
         }
     }
     return 0;
+}
+
+std::string noticed(std::uint64_t seeds) {
+    return seeds == 0 ? "NOT NOTICED" : "noticed after " + std::to_string(seeds) + " seeds";
 }
 
 int run_mutations(const Options& options) {
     int missed = 0;
     for (const auto rule : rules) {
         mutated_rule = static_cast<std::uint8_t>(rule);
-        const auto seeds = seeds_to_notice(rule, options);
-        std::printf("rule %d broken: %s\n", number_of(rule),
-                    seeds == 0 ? "NOT NOTICED" : ("noticed after " + std::to_string(seeds) + " seeds").c_str());
-        if (seeds == 0) ++missed;
+        const auto processes = seeds_to_notice(rule, Worlds::processes, options);
+        const auto nodes = seeds_to_notice(rule, Worlds::nodes, options);
+        std::printf("rule %d broken: %s; among several nodes %s\n", number_of(rule), noticed(processes).c_str(),
+                    noticed(nodes).c_str());
+        if (processes == 0 || nodes == 0) ++missed;
     }
     mutated_rule = 0;
+    for (std::size_t i = 1; i < weakness_names.size(); ++i) {
+        played_weakness = static_cast<Weakness>(i);
+        const auto seeds = seeds_to_notice(std::nullopt, Worlds::nodes, options);
+        std::printf("server, %s: %s\n", std::string(weakness_names[i]).c_str(), noticed(seeds).c_str());
+        if (seeds == 0) ++missed;
+    }
+    played_weakness = Weakness::none;
     return missed == 0 ? 0 : 1;
 }
 
 [[noreturn]] void usage() {
     std::fprintf(stderr,
-                 "usage: assent-sim [--seeds N] [--first S|new] [--seed S [--only 1,2,…]] [--mutations] [--rule R]\n");
+                 "usage: assent-sim [--seeds N] [--first S|new] [--seed S [--only 1,2,…]] [--mutations]\n"
+                 "                  [--worlds nodes|processes|both] [--rule R] [--weakness W]\n");
     std::exit(2);
 }
 
@@ -176,6 +214,19 @@ std::set<int> read_list(const std::string& text) {
         at += read + 1;
     }
     return numbers;
+}
+
+Worlds read_worlds(const std::string& text) {
+    if (text == "nodes") return Worlds::nodes;
+    if (text == "processes") return Worlds::processes;
+    if (text != "both") usage();
+    return Worlds::both;
+}
+
+Weakness read_weakness(const std::string& text) {
+    const auto number = std::stoul(text);
+    if (number >= weakness_names.size()) usage();
+    return static_cast<Weakness>(number);
 }
 
 Options read(int argc, char** argv) {
@@ -196,6 +247,10 @@ Options read(int argc, char** argv) {
             options.seed = std::stoull(value);
         } else if (name == "--rule") {
             mutated_rule = static_cast<std::uint8_t>(std::stoi(value));
+        } else if (name == "--weakness") {
+            played_weakness = read_weakness(value);
+        } else if (name == "--worlds") {
+            options.worlds = read_worlds(value);
         } else if (name == "--only") {
             options.only = read_list(value);
         } else {

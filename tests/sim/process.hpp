@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/connection.hpp"
+#include "sim/time.hpp"
 #include "sim/wishes.hpp"
 #include "support/dice.hpp"
 
@@ -15,28 +16,6 @@
 
 namespace assent::sim {
 
-/// True time of a world. Only the world moves it.
-struct Time {
-    UnixMillis now = 1'796'000'000'000;
-    std::int64_t monotonic = 1'000'000;
-    void pass(std::int64_t milliseconds) {
-        now += milliseconds;
-        monotonic += milliseconds;
-    }
-};
-
-/// A clock that may be wrong about the day.
-class PlayedClock final : public Clock {
-public:
-    explicit PlayedClock(const Time& time) : time_(time) {}
-    UnixMillis now() const override { return time_.now + skew_ms; }
-    std::int64_t monotonic() const override { return time_.monotonic; }
-    std::int64_t skew_ms = 0;
-
-private:
-    const Time& time_;
-};
-
 /// What code of the host may run: `before_tool` while a turn is proposed, guards where calls are judged.
 enum class HostCode { none, guards, all };
 
@@ -44,7 +23,8 @@ enum class HostCode { none, guards, all };
 struct Seat {
     std::string thread;
     std::unique_ptr<Gate> gate;
-    bool live = false;  ///< The gate was prompted or resumed and has not come to rest.
+    bool live = false;        ///< The gate was prompted or resumed and has not come to rest.
+    bool for_worker = false;  ///< It is run since it was marked, as `Worker` does.
     std::list<Permit> permits;
     std::list<Outcome> outcomes;  ///< Not on record yet.
     // Further up the stack:
@@ -58,7 +38,7 @@ class World;
 
 class Process {
 public:
-    Process(World& world, int no, std::string guard_version);
+    Process(World& world, int no, std::string guard_version, Node* node);
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
@@ -67,6 +47,8 @@ public:
     [[nodiscard]] bool dead() const noexcept { return store.dead(); }
 
     const int no;
+    Node* const node;  ///< Where it runs; null in a world that has none.
+    const std::string name;
     const std::string guard_version;
     journal::ProcessMark mark;
     PlayedClock clock;
@@ -76,6 +58,7 @@ public:
     bool in_gate = false;  ///< A member of one of its gates is on the stack.
     HostCode allowed = HostCode::none;
     std::optional<std::int64_t> stalled_since;  ///< On the monotonic clock.
+    int points_before_death = 0;                ///< It dies at the last of so many test points; 0: at none.
 
 private:
     World& world_;

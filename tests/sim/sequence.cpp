@@ -33,6 +33,11 @@ public:
         }
         world_.use_dice_of(-1);
         settle();
+        if (world_.store.server) {
+            work_to_the_end();
+        } else {
+            take_to_their_ends();
+        }
         Auditor auditor(world_);
         auditor.audit();
         if (story != nullptr) tell_journals(world_, *story);
@@ -49,7 +54,8 @@ private:
     };
 
     void operate() {
-        static constexpr std::array<Weighted, 14> operations{{{12, &Sequence::prompt},
+        // The last three in a world of several nodes only.
+        static constexpr std::array<Weighted, 17> operations{{{12, &Sequence::prompt},
                                                               {22, &Sequence::go_on},
                                                               {8, &Sequence::resume_with_answers},
                                                               {20, &Sequence::answer},
@@ -62,11 +68,17 @@ private:
                                                               {4, &Sequence::kill},
                                                               {8, &Sequence::stall_or_wake},
                                                               {2, &Sequence::start_process},
-                                                              {1, &Sequence::jump_clock}}};
-        static constexpr int all = std::accumulate(operations.begin(), operations.end(), 0,
-                                                   [](int sum, const Weighted& one) { return sum + one.weight; });
+                                                              {1, &Sequence::jump_clock},
+                                                              {24, &Sequence::work},
+                                                              {8, &Sequence::cut_or_mend},
+                                                              {4, &Sequence::crash_or_start_server}}};
+        static constexpr auto sum_of = [](auto begin, auto end) {
+            return std::accumulate(begin, end, 0, [](int sum, const Weighted& one) { return sum + one.weight; });
+        };
+        static constexpr int everywhere = sum_of(operations.begin(), operations.end() - 3);
+        static constexpr int among_nodes = sum_of(operations.begin(), operations.end());
         if (world_.dice().chance(world_.shape.faults)) arm_fault();
-        auto roll = world_.dice().roll(all);
+        auto roll = world_.dice().roll(world_.store.server ? among_nodes : everywhere);
         for (const auto& [weight, operation] : operations) {
             roll -= weight;
             if (roll >= 0) continue;
@@ -103,7 +115,10 @@ private:
         const auto& thread = any_thread();
         Driver driver(world_, process);
         const auto known = process.seats.find(thread);
-        if (known == process.seats.end() || !known->second.live) driver.resume(thread);
+        if (known == process.seats.end() || !known->second.live) {
+            if (known != process.seats.end()) known->second.for_worker = false;
+            driver.resume(thread);
+        }
         driver.go(thread, false);
     }
     void resume_with_answers() {
@@ -121,6 +136,37 @@ private:
     void answer_again() { at_desk().answer_again(); }
     void resolve() { at_desk().resolve(any_thread()); }
     void abort() { at_desk().abort(any_thread()); }
+    void work() {
+        auto& process = *world_.any_process();
+        world_.ledger.count("work");
+        Driver(world_, process).work(static_cast<std::size_t>(1 + world_.dice().roll(2)), false);
+    }
+    void cut_or_mend() {
+        auto& node = world_.nodes[static_cast<std::size_t>(world_.dice().roll(world_.shape.nodes))];
+        node.cut_off = !node.cut_off;
+        world_.ledger.count(node.cut_off ? "network: node cut off" : "network: node is back");
+        world_.say([&] {
+            return "node " + std::to_string(node.no) + (node.cut_off ? " is cut off" : " reaches the server again");
+        });
+        // Long enough to lose what it runs, or a moment.
+        if (node.cut_off) world_.pass(world_.dice().chance(60) ? 2 * lease_ms : second_ms);
+        if (node.cut_off && world_.dice().chance(60)) work();
+        if (world_.depth > 0 && world_.dice().chance(50)) node.cut_off = false;
+    }
+    void crash_or_start_server() {
+        auto& server = *world_.store.server;
+        if (server.down) {
+            server.down = false;
+            world_.say([] { return std::string("the server is there again"); });
+            return;
+        }
+        ++server.restarts;
+        world_.store.under_way.reset();
+        world_.ledger.count("server crashed");
+        server.down = world_.dice().chance(50);
+        world_.say([&] { return std::string("the server crashes") + (server.down ? "" : " and is started again"); });
+        world_.pass(world_.dice().pick({second_ms, second_ms, 2 * lease_ms}));
+    }
     void look() {
         const auto ready = world_.ready_processes();
         if (!ready.empty()) Driver(world_, *world_.dice().pick(ready)).look(any_thread());
@@ -133,7 +179,7 @@ private:
         const auto ms = world_.dice().pick({second_ms, 20 * second_ms, 20 * second_ms, 20 * minute_ms, 3 * hour_ms});
         world_.ledger.count("time passes");
         world_.say([&] { return std::to_string(ms / second_ms) + " s pass"; });
-        world_.time.pass(ms);
+        world_.pass(ms);
     }
     void kill() {
         const auto ready = world_.ready_processes();
@@ -143,7 +189,7 @@ private:
     void stall_or_wake() {
         for (auto& process : world_.processes) {
             if (!process->stalled_since || process->dead() || process->in_gate) continue;
-            world_.say([&] { return "p" + std::to_string(process->no) + " wakes up"; });
+            world_.say([&] { return process->name + " wakes up"; });
             process->stalled_since.reset();
             return;
         }
@@ -151,18 +197,33 @@ private:
         if (running.empty()) return;
         auto& process = *world_.dice().pick(running);
         world_.ledger.count("process stalled");
-        world_.say([&] { return "p" + std::to_string(process.no) + " stalls"; });
+        world_.say([&] { return process.name + " stalls"; });
         process.stalled_since = world_.time.monotonic;
         const bool long_enough = world_.dice().chance(70);
-        world_.time.pass(long_enough ? 2 * lease_ms : second_ms);
+        const auto over_ms = world_.dice().pick({2 * lease_ms, lease_ms + second_ms});
+        world_.pass(long_enough ? over_ms : second_ms);
         // Others look after what it was doing.
-        if (long_enough && world_.dice().chance(70)) go_on();
+        if (!long_enough || !world_.dice().chance(70)) return;
+        if (world_.store.server && world_.dice().chance(50)) {
+            work();
+        } else {
+            go_on();
+        }
     }
     void jump_clock() {
         const auto ready = world_.ready_processes();
         if (!world_.shape.clocks_differ || ready.empty()) return;
         world_.ledger.count("clock jumps");
-        world_.dice().pick(ready)->clock.skew_ms += world_.dice().pick({hour_ms, -hour_ms});
+        auto& process = *world_.dice().pick(ready);
+        const auto jump_ms = world_.dice().pick({hour_ms, -hour_ms});
+        if (process.node == nullptr) {
+            process.clock.skew_ms += jump_ms;
+            return;
+        }
+        process.node->skew_ms += jump_ms;
+        for (auto& other : world_.processes) {
+            if (other->node == process.node) other->clock.skew_ms = process.node->skew_ms;
+        }
     }
     void arm_fault() {
         const auto fault = world_.dice().pick(
@@ -170,13 +231,19 @@ private:
         const int appends = world_.dice().roll(3);
         const int reads = world_.dice().chance(25) ? 1 + world_.dice().roll(2) : 0;
         const auto ready = world_.ready_processes();
+        if (world_.store.server && !ready.empty() && world_.dice().chance(25)) {
+            auto& process = *world_.dice().pick(ready);
+            process.points_before_death = 1 + world_.dice().roll(8);
+            world_.say([&] { return process.name + " will die at some point"; });
+            return;
+        }
         const bool at_desk = ready.empty() || world_.dice().chance(25);
         auto& connection = at_desk ? *world_.desk : world_.dice().pick(ready)->store;
         world_.say([&] { return std::string("something will fail for ") + (at_desk ? "the reviewers" : "a process"); });
         connection.arm(fault, appends, reads);
     }
 
-    // Faults stop: every process finishes what it had begun, and one takes each thread to its end.
+    // Faults stop: every process finishes what it had begun.
     void settle() {
         world_.say([] { return std::string("-- faults stop"); });
         world_.meanwhile = nullptr;
@@ -196,11 +263,57 @@ private:
                 world_.kill(*process);
             }
         }
+    }
+
+    // One process takes each thread to its end.
+    void take_to_their_ends() {
         auto& last = world_.start_process("1");
         for (const auto& thread : world_.threads) {
             const auto head = world_.store.rows.find_thread(thread);
             if (head && head->has_value()) take_to_its_end(last, thread);
         }
+    }
+
+    // Those workers that live go on with what is marked, and nothing else: a thread that nobody marks stays as it is,
+    // which the auditor sees. Only what a host was told of that it failed is for that host to resume.
+    void work_to_the_end() {
+        if (world_.ready_processes().empty()) world_.start_process("1");
+        int idle_rounds = 0;
+        for (int round = 0; round < rounds_max; ++round) {
+            // The leases of the dead end, and what was put back for later is due.
+            world_.pass(2 * lease_ms + retry_ms);
+            bool some = false;
+            for (auto* process : world_.ready_processes()) {
+                some = Driver(world_, *process).work(world_.threads.size(), true) > 0 || some;
+            }
+            for (const auto& thread : world_.threads) {
+                const int questions = at_desk().answer_all(thread);
+                if (questions < 0) {
+                    world_.ledger.broke(Rule::waiting_costs_nothing, "a question in " + thread + " cannot be ended");
+                    return;
+                }
+                some = some || questions > 0;
+            }
+            idle_rounds = some ? 0 : idle_rounds + 1;
+            // What was owed to the server comes back to it in the first, and is due in the next.
+            if (idle_rounds < 2) continue;
+            if (world_.left_to_hosts.empty()) return;
+            resume_one_as_host();
+        }
+        world_.ledger.broke(Rule::waiting_costs_nothing, "there is always something to do");
+    }
+
+    void resume_one_as_host() {
+        const auto thread = *world_.left_to_hosts.begin();
+        world_.left_to_hosts.erase(thread);
+        const auto head = world_.store.rows.find_thread(thread);
+        if (!head->has_value()) return;
+        world_.ledger.count("resumed by its host at the end");
+        auto& process = *world_.dice().pick(world_.ready_processes());
+        Driver driver(world_, process);
+        process.seat(thread).for_worker = false;
+        driver.resume(thread);
+        driver.go(thread, true);
     }
 
     void take_to_its_end(Process& process, const std::string& thread) {

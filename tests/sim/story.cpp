@@ -57,6 +57,7 @@ public:
     std::string operator()(const journal::ChildFinished& event) {
         return text_ + " " + event.child + " " + std::string(to_string(event.outcome)) + ": " + event.result.text;
     }
+    std::string operator()(const journal::Pruned& event) { return text_ + " up to " + std::to_string(event.upto); }
     std::string operator()(const journal::FilesChanged& event) { return text_ + named(event.attempt); }
     std::string operator()(const journal::Resolved& event) {
         at(event.call) += " question " + std::to_string(event.number) + ": " + std::string(to_string(event.how));
@@ -98,7 +99,7 @@ void tell_journals(World& world, std::vector<std::string>& story) {
             const auto events = header ? journal::decode(row.body, header->first_number) : header.failure();
             if (!events) continue;
             const int actor = world.ledger.rows[row.pos].actor;
-            const auto who = actor == 0 ? std::string("desk") : "p" + std::to_string(actor);
+            const auto who = actor == 0 ? std::string("desk") : world.ledger.processes[actor].name;
             for (const auto& event : *events) {
                 if (std::holds_alternative<journal::Configured>(event)) continue;
                 story.push_back(std::visit(Line(who + " " + std::string(journal::kind_of(event))), event));

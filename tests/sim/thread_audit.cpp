@@ -84,6 +84,12 @@ void ThreadAudit::note_key(const std::string& key) {
     if (!key.empty() && !prompt_keys_.insert(key).second) broke(Rule::no_replay, "a prompt was begun twice");
 }
 
+void ThreadAudit::check_runner() {
+    const auto taker = ledger_.takers.find({thread_, row_.stored.fence});
+    if (taker == ledger_.takers.end() || taker->second != row_.stored.actor)
+        broke(Rule::at_most_once, "a process runs the thread although another one has taken it");
+}
+
 void ThreadAudit::operator()(const journal::UserMessage& event) {
     note_key(event.key);
     if (!all_ended()) broke(Rule::no_replay, "a prompt came in while calls were open");
@@ -103,6 +109,7 @@ void ThreadAudit::operator()(const journal::Queued& event) {
 }
 
 void ThreadAudit::operator()(const journal::ModelSaid& event) {
+    check_runner();
     if (!running_ || aborted_) broke(Rule::no_replay, "the model spoke in a thread that does not run");
     if (!all_ended()) broke(Rule::no_replay, "the model was asked again before all calls of its turn had ended");
     if (event.turn != ++turns_) broke(Rule::no_replay, "the turns are not in order");
@@ -346,6 +353,10 @@ void ThreadAudit::operator()(const journal::ChildFinished& event) {
 }
 void ThreadAudit::operator()(const journal::FilesChanged& event) {
     broke(Rule::one_door, "files were changed by attempt " + event.attempt + ", and no tool here has files");
+}
+
+void ThreadAudit::operator()(const journal::Pruned& event) {
+    broke(Rule::one_door, "the thread was pruned by " + event.by + ", and nobody prunes here");
 }
 
 void ThreadAudit::end() {

@@ -97,6 +97,7 @@ public:
     void operator()(const journal::Delegated& event);
     void operator()(const journal::ChildFinished& event);
     void operator()(const journal::FilesChanged& event);
+    void operator()(const journal::Pruned& event);
 
 private:
     void broke(Rule rule, const std::string& what);
@@ -110,6 +111,8 @@ private:
     [[nodiscard]] bool satisfied(const CallAudit& call, const journal::GuardVerdict& guard) const;
     [[nodiscard]] bool judging_is_due(const CallAudit& call, const journal::Judged& event) const;
     void note_key(const std::string& key);
+    /// Only the process that took the lease last may run the thread.
+    void check_runner();
     void check_guards(const CallAudit& call, const journal::Judged& event);
     void check_claim(const CallAudit& call, const journal::Start& start);
     void check_may_start_again(const CallAudit& call);

@@ -21,6 +21,7 @@ public:
     std::function<bool(const Append&)> lives_before;
     std::function<bool(const Append&)> lives_after;  ///< The same after it was kept.
     int give_backs_fail = 0;
+    std::optional<std::int64_t> keeps;  ///< How long its process surely keeps its threads.
     int loads_fail = 0;
     int appended = 0;
     std::size_t rows_loaded = 0;
@@ -36,7 +37,7 @@ public:
         auto result = store_.append(append);
         if (lives_after && !lives_after(append)) return die();
         if (fault == Fault::uncertain_kept && result->status == AppendStatus::done) {
-            return AppendResult{.status = AppendStatus::uncertain};
+            return AppendResult{.status = AppendStatus::uncertain, .fence = result->fence};
         }
         return result;
     }
@@ -64,6 +65,8 @@ public:
         if (give_backs_fail > 0 && give_backs_fail-- > 0) return broken();
         return store_.give_back(id, fence);
     }
+
+    [[nodiscard]] std::optional<std::int64_t> keeps_for_ms() const override { return keeps; }
 
 private:
     static Failure broken() { return {FailureKind::database, "the store is broken"}; }

@@ -87,6 +87,7 @@ inline std::vector<journal::Event> full_events() {
         FilesChanged{.attempt = "attempt-1",
                      .changes = {{.path = "/notes/\xc3\xa4.md", .at = 3, .cut = 2, .text = "\xe2\x82\xac"},
                                  {.path = "/old", .removed = true}}},
+        Pruned{.upto = 40, .by = "bob"},
     };
 }
 
@@ -111,6 +112,7 @@ private:
         if (state.running && dice_.chance(2)) return Aborted{.reason = "enough", .by = "alice"};
         if (state.running && dice_.chance(2)) return RunFinished{.ok = false, .failure_kind = "model", .message = "m"};
         if (state.running && dice_.chance(5)) return Queued{.text = "more", .by = "user", .key = "key"};
+        if (!state.running && dice_.chance(5)) return Pruned{.upto = state.seq, .by = "bob"};
         if (!state.running) return UserMessage{.text = "prompt " + std::to_string(dice_.roll(99)), .by = "user"};
         if (!state.turn_open) {
             if (state.run_turns > 0 && dice_.chance(20)) return RunFinished{.ok = true};

@@ -1,16 +1,23 @@
-// Every store a test can run against.
+// Every store a test can run against. Those in PostgreSQL only in programs that are built with ASSENT_TEST_POSTGRES, a
+// file with the address of a server: see assent_store_test.
 #pragma once
 
 #include <assent/memory.hpp>
 #include <assent/sqlite.hpp>
+#ifdef ASSENT_TEST_POSTGRES
+#include <assent/postgres.hpp>
+#endif
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace assent::test {
 
@@ -35,15 +42,49 @@ private:
     std::filesystem::path path_;
 };
 
-enum class StoreKind { memory, sqlite };
+enum class StoreKind { memory, sqlite, postgres };
+
+#ifdef ASSENT_TEST_POSTGRES
+inline std::string postgres_url() {
+    std::ifstream file(ASSENT_TEST_POSTGRES);
+    std::string url;
+    if (!std::getline(file, url)) throw std::runtime_error("no server runs; tools/postgres-server starts one");
+    return url;
+}
+/// Tables of its own for each folder.
+inline PostgresOptions postgres_options(const TemporaryFolder& folder) {
+    auto schema = folder.path().filename().string();
+    for (auto& c : schema) c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return {.schema = schema, .sweep_ms = 0, .server_time = false};
+}
+inline std::vector<StoreKind> store_kinds() {
+    return {StoreKind::memory, StoreKind::sqlite, StoreKind::postgres};
+}
+#else
+inline std::vector<StoreKind> store_kinds() {
+    return {StoreKind::memory, StoreKind::sqlite};
+}
+#endif
 
 inline std::unique_ptr<Checkpointer> make_store(StoreKind kind, const TemporaryFolder& folder) {
+#ifdef ASSENT_TEST_POSTGRES
+    if (kind == StoreKind::postgres)
+        return std::make_unique<PostgresCheckpointer>(postgres_url(), postgres_options(folder));
+#endif
     if (kind == StoreKind::memory) return std::make_unique<MemoryCheckpointer>();
     return std::make_unique<SqliteCheckpointer>(folder.file("test.db"));
 }
 
 inline std::string store_name(const testing::TestParamInfo<StoreKind>& kind) {
-    return kind.param == StoreKind::memory ? "Memory" : "Sqlite";
+    switch (kind.param) {
+        case StoreKind::memory:
+            return "Memory";
+        case StoreKind::sqlite:
+            return "Sqlite";
+        case StoreKind::postgres:
+            break;
+    }
+    return "Postgres";
 }
 
 }  // namespace assent::test

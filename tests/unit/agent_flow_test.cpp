@@ -79,7 +79,7 @@ protected:
     std::shared_ptr<WatchedTool> look_ = watched("look");
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, AgentFlow, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, AgentFlow, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(AgentFlow, ARuleForAllToolsAsksAboutEachCall) {
     ask_about("*");

@@ -37,7 +37,7 @@ protected:
     std::vector<AgentEvent::Kind> told_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, AgentResume, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, AgentResume, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(AgentResume, AGatedCycleIsFiveAppendsAndFiveRows) {
     auto agent = this->agent();

@@ -12,7 +12,7 @@ using namespace assent::test;
 using AnswerStatus = AnswerResult::Status;
 
 using AgentRules = AgentOverStore;
-INSTANTIATE_TEST_SUITE_P(Stores, AgentRules, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, AgentRules, testing::ValuesIn(store_kinds()), store_name);
 
 std::shared_ptr<ToolInterruptMiddleware> rules(std::vector<InterruptRule> list, std::string name = "rules") {
     return std::make_shared<ToolInterruptMiddleware>(std::move(list), "1", std::move(name));

@@ -14,7 +14,7 @@ using namespace assent::test;
 using AnswerStatus = AnswerResult::Status;
 
 using AgentRun = AgentOverStore;
-INSTANTIATE_TEST_SUITE_P(Stores, AgentRun, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, AgentRun, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(AgentRun, AnUngatedToolRunsAtOnce) {
     const auto look = watched("look");

@@ -39,7 +39,7 @@ constexpr const char* good =
     R"({"order":"o1","amount":1.5,"count":-3,"express":true,"address":{"street":"s"},"more":[{"street":"a","town":"b"}],"counts":{"x":9007199254740993}})";
 
 using AgentTools = AgentOverStore;
-INSTANTIATE_TEST_SUITE_P(Stores, AgentTools, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, AgentTools, testing::ValuesIn(store_kinds()), store_name);
 
 TEST(TypedTool, TheStructGivesTheSchema) {
     const std::string address =

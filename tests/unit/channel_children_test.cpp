@@ -46,8 +46,7 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, ChannelOverChildren, testing::Values(StoreKind::memory, StoreKind::sqlite),
-                         store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, ChannelOverChildren, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(ChannelOverChildren, GC12_AToolThatIsGatedAboveIsAskedAboutInAChild) {
     have_one();

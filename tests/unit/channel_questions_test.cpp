@@ -28,7 +28,7 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, QuestionTools, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, QuestionTools, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(QuestionTools, TheAnswersAreTheResult) {
     const auto run = ask(two_questions, [&](const HitlRequest& request) {
@@ -209,7 +209,7 @@ protected:
     AnswerResult told_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, HostQuestions, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, HostQuestions, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(HostQuestions, EachKindComesBackInItsOwnForm) {
     const auto yes = answered("true", [&] { return channel_->confirm({.prompt = "Go on?"}); });

@@ -19,7 +19,7 @@ using Names = std::vector<std::string>;
 
 class ChannelTest : public LiveHost {};
 
-INSTANTIATE_TEST_SUITE_P(Stores, ChannelTest, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, ChannelTest, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(ChannelTest, APromptWaitsUntilSomebodyAnswers) {
     auto agent = this->agent(pay_turn() + "," + end_turn);

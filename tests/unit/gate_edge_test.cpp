@@ -79,7 +79,7 @@ protected:
     Reviewer alice_{.name = "alice"};
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, GateEdge, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, GateEdge, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(GateEdge, AQuestionAboutOldArgumentsCannotBeApprovedForEditedOnes) {
     guard_->verdicts["pay"] = second_->verdicts["pay"] = Verdict::ask;

@@ -89,7 +89,7 @@ protected:
     std::vector<AnswerResult> told_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, GateResume, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, GateResume, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(GateResume, AGatedCycleIsFiveAppends) {
     auto gate = this->gate();

@@ -65,7 +65,7 @@ protected:
     Reviewer bob_{.name = "bob"};
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, GateOverStore, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, GateOverStore, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(GateOverStore, AnApprovedCallRunsOnceWithTheExactBytes) {
     guard_->verdicts["pay"] = Verdict::ask;

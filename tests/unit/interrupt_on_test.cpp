@@ -101,7 +101,7 @@ protected:
     std::shared_ptr<WatchedTool> look_ = watched("look");
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, TableAgent, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, TableAgent, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(TableAgent, RunsWhatWasApprovedFromAList) {
     table({{"send", true}});

@@ -42,7 +42,7 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, KnownFaults, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, KnownFaults, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(KnownFaults, GC1_AnAnswerGivenTwiceDoesNotAnswerTheNextRequest) {
     auto agent = this->agent(pay_turn(R"({"n":1})") + "," + pay_turn(R"({"n":2})", "call_2") + "," + end_turn);

@@ -41,7 +41,7 @@ protected:
     std::shared_ptr<WatchedTool> look_ = watched("look");
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, PerCallTable, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, PerCallTable, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(PerCallTable, HasABranchOfTheAnswerForEachDecision) {
     ask({{"mail", InterruptOnConfig{.allowed_decisions = {"approve", "edit", "reject", "respond"},

@@ -44,7 +44,7 @@ protected:
         std::make_shared<WatchedTool>(ToolSpec{.name = "pay", .schema = json_schema<PayArgs>()});
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, PolicyStyle, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, PolicyStyle, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(PolicyStyle, ATypedPolicySeesTheStructAndDecidesThreeWays) {
     options_.middleware = {policy(small_amounts)};

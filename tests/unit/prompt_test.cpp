@@ -57,7 +57,7 @@ protected:
     Reviewer alice_{.name = "alice"};
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, Prompts, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, Prompts, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(Prompts, WithoutQueueAPromptOnAWaitingThreadIsRefusedAndNothingIsStored) {
     const auto gate = this->gate();

@@ -93,7 +93,7 @@ TEST_F(Sqlite, RefusesWhatIsNotItsDatabaseAndChangesNothing) {
              make_database();
              RawSqlite(path_).run("PRAGMA user_version = 99");
          },
-         where_ + " was made by a newer version of assent (format 99, this one knows 1); use that version"},
+         where_ + " was made by a newer version of assent (format 99, this one knows 2); use that version"},
         {"folder", [this] { fs::create_directory(path_); }, where_ + " is a folder; give the path of a file"},
     };
     for (const auto& row : rows) {
@@ -127,6 +127,23 @@ TEST_F(Sqlite, AnyPathIsThePathOfAFile) {
     fs::current_path(folder_.path());
     EXPECT_TRUE(SqliteCheckpointer(":memory:").find_thread("t")->has_value());
     fs::current_path(here);
+}
+
+TEST_F(Sqlite, WhatStoodInADatabaseOfTheFirstVersionIsLookedAtOnce) {
+    make_database();
+    auto ended = event("ended");
+    ended.status = ThreadStatus::done;
+    ASSERT_EQ(open()->append(ended)->status, AppendStatus::done);
+    RawSqlite(path_).run(
+        "DROP TABLE ready; DROP INDEX thread_running; DELETE FROM schema_version WHERE version > 1;"
+        "PRAGMA user_version = 1");
+    EXPECT_EQ(error_of(path_, {.read_only = true}),
+              where_ + " is of an older version and cannot be upgraded, it is read-only");
+    const auto store = open();
+    const auto ready = store->take_ready(10, 0);
+    ASSERT_TRUE(ready.ok());
+    ASSERT_EQ(ready->size(), 1U);
+    EXPECT_EQ(ready->front().id, "t");
 }
 
 TEST_F(Sqlite, ReadOnlyReadsAndWritesNothing) {

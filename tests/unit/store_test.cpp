@@ -1,52 +1,16 @@
 // What every store must do, whatever it keeps its rows in.
-#include "support/dice.hpp"
+#include "support/fakes.hpp"
+#include "support/shown_store.hpp"
 #include "support/stores.hpp"
 
 #include "journal/encoding.hpp"
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 namespace assent {
 namespace {
 
 using namespace assent::test;
-
-// Everything about the store that a caller can see, but who the runner is.
-std::string shown(Checkpointer& store) {
-    std::ostringstream out;
-    for (const auto& head : *store.threads()) {
-        out << "thread " << head.no << ' ' << head.id << " status " << static_cast<int>(head.status) << " seq "
-            << head.seq << " head " << head.head << " hash " << hex(head.hash) << " fence " << head.fence << " run "
-            << (head.runner != 0) << head.runner_alive << " task " << head.task << " at " << head.updated_at << " open "
-            << head.open << '\n';
-        for (const auto& row : *store.load(head.id, 0)) {
-            out << "  row " << row.pos << ' ' << row.seq << ' ' << row.prev << ' ' << hex(row.command) << ' ' << row.at
-                << ' ' << row.header << ' ' << row.salt << ' ' << row.body << '\n';
-        }
-        if (const auto snapshot = *store.snapshot(head.id)) {
-            out << "  snapshot " << snapshot->seq << ' ' << snapshot->pos << ' ' << snapshot->version << ' '
-                << snapshot->state << '\n';
-        }
-    }
-    for (const auto& row : *store.open_approvals({}, 0, 1000)) {
-        out << "open " << row.number << ' ' << row.thread << ' ' << row.thread_id << ' ' << row.turn << ' '
-            << row.position << ' ' << row.ask_no << ' ' << static_cast<int>(row.kind) << ' ' << row.guard << ' '
-            << row.digest << ' ' << row.deadline.value_or(-1) << ' ' << row.asked_at << ' ' << row.question << '\n';
-    }
-    return out.str();
-}
-
-OpenApproval question(int turn, int position, std::optional<UnixMillis> deadline = {}) {
-    return {.turn = turn,
-            .position = position,
-            .ask_no = 1,
-            .guard = "rules",
-            .digest = std::string(64, 'd'),
-            .deadline = deadline,
-            .question = std::string("q\0q", 3)};
-}
 
 class EveryStore : public testing::TestWithParam<StoreKind> {
 protected:
@@ -86,7 +50,7 @@ protected:
     UnixMillis at_ = 1000;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(EveryStore, MakesAThreadWithItsFirstAppend) {
     EXPECT_FALSE(store_->find_thread("t")->has_value());
@@ -97,7 +61,7 @@ TEST_P(EveryStore, MakesAThreadWithItsFirstAppend) {
     first.kinds = {"configured", "user_message"};
     const auto result = done(first);
     EXPECT_EQ(result.seq, 2);
-    EXPECT_EQ(result.pos, 1);
+    EXPECT_EQ(result.pos, head().head);
     EXPECT_EQ(result.fence, 0);
     EXPECT_EQ(head().task, "the task");
     EXPECT_EQ(head().updated_at, 1000);
@@ -113,14 +77,14 @@ TEST_P(EveryStore, MakesAThreadWithItsFirstAppend) {
 TEST_P(EveryStore, KeepsEveryByteOfARow) {
     auto first = event();
     done(event("other"));
-    done(first);
+    const auto result = done(first);
     const auto rows = *store_->load("t", 0);
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(rows[0].command, first.command);
     EXPECT_EQ(rows[0].salt, first.salt);
     EXPECT_EQ(rows[0].body, first.body);
     EXPECT_EQ(rows[0].at, first.at);
-    EXPECT_EQ(rows[0].pos, 2);
+    EXPECT_EQ(rows[0].pos, result.pos);
     EXPECT_EQ(rows[0].prev, 0);
 }
 
@@ -400,6 +364,21 @@ TEST_P(EveryStore, ListsOpenQuestionsInPages) {
 const std::vector<std::string> family{"t",         "t/1.0",         "t/1.0/3.1", "t/10.2", "t/x",
                                       "t/1.0/own", "t/1.0/own/1.0", "t0",        "t-/1.0", "t/1.0/3.1/2.0"};
 
+TEST_P(EveryStore, CountsWhatIsOpenAndSaysSinceWhen) {
+    EXPECT_EQ(*store_->count_open(), OpenCount{});
+    auto first = event();
+    first.opens = {question(1, 0), question(1, 1)};
+    const auto number = done(first).first_number;
+    auto second = event("other");
+    second.opens = {question(1, 0)};
+    done(second);
+    EXPECT_EQ(*store_->count_open(), (OpenCount{.approvals = 3, .oldest_asked_at = first.at}));
+    auto answer = event();
+    answer.closes = {number, number + 1};
+    done(answer);
+    EXPECT_EQ(*store_->count_open(), (OpenCount{.approvals = 1, .oldest_asked_at = second.at}));
+}
+
 TEST_P(EveryStore, ListsTheThreadsThatWorkForAnother) {
     for (const auto& id : family) done(event(id));
     const auto below = [&](const std::string& id) {
@@ -492,18 +471,49 @@ TEST_P(EveryStore, KeepsTheLastSnapshot) {
     done(event("other"));
     // The store gives it the position after its append.
     append.snapshot = {.seq = 70, .pos = 80, .version = 4, .state = std::string("n\0w", 3)};
-    done(append);
+    const auto pos = done(append).pos;
     const auto kept = [&] {
         const auto snapshot = **store_->snapshot("t");
         return std::tuple(snapshot.seq, snapshot.pos, snapshot.version, snapshot.state);
     };
-    EXPECT_EQ(kept(), std::tuple(2, 3, 4, std::string("n\0w", 3)));
+    EXPECT_EQ(kept(), std::tuple(2, pos, 4, std::string("n\0w", 3)));
     // An append without one leaves it as it is, and so does one that is refused.
     done(event());
     append.snapshot = {.version = 5, .state = "refused"};
     append.expected_seq = 1;
     EXPECT_EQ(store_->append(append)->status, AppendStatus::conflict);
-    EXPECT_EQ(kept(), std::tuple(2, 3, 4, std::string("n\0w", 3)));
+    EXPECT_EQ(kept(), std::tuple(2, pos, 4, std::string("n\0w", 3)));
+}
+
+TEST_P(EveryStore, PrunesWhatHappenedAndKeepsItsHeaders) {
+    auto first = event();
+    first.snapshot = {.version = 1, .state = "x"};
+    done(first);
+    done(event());
+    done(event("other"));
+    const auto before = *store_->load("t", 0);
+    auto prune = event();
+    prune.kinds = {"pruned"};
+    prune.prunes = 2;
+    prune.expected_seq = 1;
+    EXPECT_EQ(store_->append(prune)->status, AppendStatus::conflict);
+    EXPECT_EQ(store_->load("t", 0)->at(0).body, first.body);
+    prune.expected_seq = 2;
+    done(prune);
+    const auto after = *store_->load("t", 0);
+    ASSERT_EQ(after.size(), 3U);
+    Digest hash{};
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        hash = journal::chain(hash, after[i].header);
+        if (i == 2) continue;
+        EXPECT_EQ(after[i].header, before[i].header);
+        EXPECT_EQ(after[i].salt + after[i].body, "");
+    }
+    EXPECT_EQ(hash, head().hash);
+    EXPECT_EQ(after[2].body, prune.body);
+    EXPECT_EQ(head().task, "");
+    EXPECT_FALSE(store_->snapshot("t")->has_value());
+    EXPECT_EQ(store_->load("other", 0)->at(0).body, "body \xff of other");
 }
 
 TEST_P(EveryStore, TheStatusChangesOnlyWhenGiven) {
@@ -512,70 +522,6 @@ TEST_P(EveryStore, TheStatusChangesOnlyWhenGiven) {
     done(append);
     done(event());
     EXPECT_EQ(head().status, ThreadStatus::aborted);
-}
-
-// Any append: most are refused for one reason or another.
-Append any_append(Dice& dice, UnixMillis& at, FakeRandom& random) {
-    Append append{.thread_id = std::string(1, static_cast<char>('a' + dice.roll(3))), .create = dice.chance(80)};
-    if (dice.chance(20)) append.thread_id += "/1.0";
-    if (dice.chance(20)) append.ancestors = {"b", "c/1.0"};
-    at += dice.roll(20);
-    append.at = at;
-    random.fill(append.command);
-    append.kinds.resize(static_cast<std::size_t>(dice.roll(3)), "judged");
-    append.salt = std::to_string(dice.roll(1000));
-    append.body = std::to_string(dice.roll(1000));
-    append.task = "task " + std::to_string(dice.roll(9));
-    append.lease = dice.pick({LeaseUse::none, LeaseUse::take, LeaseUse::keep, LeaseUse::give_back});
-    append.fence = dice.roll(4);
-    if (dice.chance(20)) append.expected_seq = dice.roll(12);
-    if (dice.chance(20)) append.status = dice.pick({ThreadStatus::active, ThreadStatus::done, ThreadStatus::aborted});
-    for (int i = dice.roll(3); i > 0; --i) {
-        append.opens.push_back(question(dice.roll(3), dice.roll(2)));
-        if (dice.chance(30)) append.opens.back().deadline = at + dice.roll(60);
-    }
-    for (int i = dice.roll(3); i > 0 && dice.chance(40); --i) append.closes.push_back(1 + dice.roll(30));
-    append.closes_late = dice.chance(30);
-    if (dice.chance(20)) append.closes_calls = {{dice.roll(3), dice.roll(2)}};
-    if (dice.chance(5)) append.closes_calls.emplace_back(dice.roll(3), dice.roll(2));
-    if (dice.chance(10)) append.snapshot = {.version = 1, .state = std::to_string(at)};
-    append.closes_thread = dice.chance(5);
-    if (dice.chance(20)) append.schemas = {{std::to_string(dice.roll(4)), "first come, first kept"}};
-    return append;
-}
-
-TEST(TwoStores, DoTheSameWithAnySequenceOfAppends) {
-    for (const auto seed : seeds()) {
-        SCOPED_TRACE("ASSENT_TEST_SEED=" + std::to_string(seed));
-        const TemporaryFolder folder;
-        const auto memory = make_store(StoreKind::memory, folder);
-        const auto sqlite = make_store(StoreKind::sqlite, folder);
-        Dice dice(seed);
-        FakeRandom random(seed);
-        UnixMillis at = 1000;
-        std::map<AppendStatus, int> seen;
-        for (int step = 0; step < 150; ++step) {
-            const auto append = any_append(dice, at, random);
-            const auto a = *memory->append(append);
-            const auto b = *sqlite->append(append);
-            ++seen[a.status];
-            ASSERT_EQ(a.status, b.status) << "step " << step;
-            ASSERT_EQ(std::tuple(a.seq, a.pos, a.fence, a.first_number),
-                      std::tuple(b.seq, b.pos, b.fence, b.first_number))
-                << "step " << step;
-            if (dice.chance(10)) {
-                for (const auto& store : {memory.get(), sqlite.get()}) {
-                    ASSERT_TRUE(store->give_back(append.thread_id, append.fence).ok());
-                }
-            }
-            ASSERT_EQ(shown(*memory), shown(*sqlite)) << "step " << step;
-        }
-        // The sequence is only worth something if it meets everything an append can come to.
-        for (const auto status : {AppendStatus::done, AppendStatus::conflict, AppendStatus::fenced,
-                                  AppendStatus::leased, AppendStatus::closed}) {
-            EXPECT_GT(seen[status], 0) << static_cast<int>(status);
-        }
-    }
 }
 
 }  // namespace

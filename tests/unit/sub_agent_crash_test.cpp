@@ -68,7 +68,7 @@ protected:
     std::shared_ptr<WatchedTool> pay_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, SubAgentCrash, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, SubAgentCrash, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(SubAgentCrash, AKillAtAnyAppendLosesAndDoublesNothing) {
     FaultyStore counting(*store_);

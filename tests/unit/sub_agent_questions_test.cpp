@@ -22,7 +22,7 @@ protected:
     std::shared_ptr<WatchedTool> note_ = watched("note");
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, SubAgentQuestions, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, SubAgentQuestions, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(SubAgentQuestions, AChildThatAsksTwiceIsAnsweredTwice) {
     options_.tools = {note_};

@@ -40,7 +40,7 @@ protected:
     const std::string turns_ = task_turn("worker") + "," + end_turn;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, SubAgents, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, SubAgents, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(SubAgents, TheLastTextOfTheChildIsTheResultOfTheCall) {
     options_.sub_agents = {worker("look")};

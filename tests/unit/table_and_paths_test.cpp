@@ -49,7 +49,7 @@ protected:
     Workspace workspace_ = Workspace::in_thread();
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, TableAndPaths, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, TableAndPaths, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(TableAndPaths, AskOnceForBothAndTakeWhatBothTake) {
     table({{"write_file", InterruptOnConfig{.allowed_decisions = {"reject", "approve"}, .args_schema = R"({"a":1})"}}},

@@ -49,7 +49,7 @@ protected:
     static constexpr auto approve_one = R"({"decisions":[{"type":"approve"}]})";
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, WorkspaceAgent, testing::Values(StoreKind::memory, StoreKind::sqlite), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, WorkspaceAgent, testing::ValuesIn(store_kinds()), store_name);
 
 TEST_P(WorkspaceAgent, KeepsItsFilesInTheThreadUnlessToldOtherwise) {
     auto agent = made({}, write("/notes/a"));

@@ -84,6 +84,16 @@ struct MemoryCheckpointer::State {
         thread.rows.push_back(std::move(row));
     }
 
+    static void prune(Thread& thread, std::int64_t upto) {
+        for (auto& row : thread.rows) {
+            if (row.seq > upto) break;
+            row.salt.clear();
+            row.body.clear();
+        }
+        thread.snapshot.reset();
+        thread.head.task.clear();
+    }
+
     ThreadHead seen(const Thread& thread) const {
         auto head = thread.head;
         head.runner_alive = head.runner != 0;
@@ -135,6 +145,7 @@ Result<AppendResult> MemoryCheckpointer::append(const Append& append) {
         thread.snapshot->seq = thread.head.seq;
         thread.snapshot->pos = thread.head.head;
     }
+    if (append.prunes) State::prune(thread, *append.prunes);
     result.seq = thread.head.seq;
     result.pos = thread.head.head;
     result.fence = thread.head.fence;

@@ -35,6 +35,13 @@ CREATE TABLE snapshot(
 CREATE TABLE runner(
   no INTEGER PRIMARY KEY, boot TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
 )sql",
+    // What somebody should go on with, and who holds what: a worker reads neither all threads nor those that wait. Of
+    // the threads from before nobody knows, so each is looked at once.
+    R"sql(
+CREATE TABLE ready(no INTEGER PRIMARY KEY, thread INTEGER NOT NULL UNIQUE, due INTEGER NOT NULL, runner INTEGER) STRICT;
+CREATE INDEX thread_running ON thread(runner) WHERE runner IS NOT NULL;
+INSERT INTO ready(thread, due) SELECT no, 0 FROM thread WHERE status = 0 ORDER BY no;
+)sql",
 };
 
 constexpr auto current = static_cast<std::int64_t>(migrations.size());
@@ -64,13 +71,21 @@ Result<std::int64_t> version_of(Database& database, const std::string& path) {
 
 }  // namespace
 
+Result<StoreFormat> format_of(Database& database, const std::string& path) {
+    const auto version = version_of(database, path);
+    if (!version) return version.failure();
+    return StoreFormat{.found = *version, .current = current};
+}
+
 Result<void> migrate(Database& database, const std::string& path, bool read_only) {
     auto version = version_of(database, path);
     if (!version) return version.failure();
     if (*version == current) return {};
     if (read_only) {
-        return Failure{FailureKind::database,
-                       "the database " + path + " is not set up yet and cannot be, it is read-only"};
+        return Failure{FailureKind::database, "the database " + path +
+                                                  (*version == 0 ? " is not set up yet and cannot be"
+                                                                 : " is of an older version and cannot be upgraded") +
+                                                  ", it is read-only"};
     }
     Transaction transaction(database);
     // Another process may have done it while we waited for the lock.

@@ -2,6 +2,7 @@
 
 #include "journal/encoding.hpp"
 #include "journal/lineage.hpp"
+#include "store/sqlite/ready_marks.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -31,6 +32,8 @@ constexpr const char* select_place =
 constexpr const char* select_open_after =
     "SELECT approval.no, thread, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
     " FROM approval JOIN thread ON thread.no = approval.thread WHERE approval.no > ? ORDER BY approval.no LIMIT ?";
+constexpr const char* select_open_count =
+    "SELECT count(*), ifnull((SELECT at FROM approval ORDER BY no LIMIT 1), 0) FROM approval";
 // Of a thread and of ids below it; from the few threads to their approvals, not the other way round.
 constexpr const char* select_open_of_thread =
     "SELECT approval.no, thread, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
@@ -151,6 +154,14 @@ std::vector<OpenApproval> Rows::open_approvals(const std::string& thread_id, std
     return rows;
 }
 
+OpenCount Rows::count_open() {
+    auto query = database_.query(select_open_count);
+    query->step();
+    OpenCount count{.approvals = query->integer(0)};
+    if (count.approvals > 0) count.oldest_asked_at = query->integer(1);
+    return count;
+}
+
 std::optional<ApprovalPlace> Rows::find_approval(std::int64_t number) {
     auto query = database_.query(select_place);
     query->bind(number);
@@ -179,8 +190,12 @@ std::optional<Snapshot> Rows::snapshot(const std::string& thread_id) {
                     .state = query->text(3)};
 }
 
-void Rows::give_back(const std::string& thread_id, std::int64_t fence) {
-    database_.statement("UPDATE thread SET runner = NULL WHERE id = ? AND fence = ?").bind(thread_id).bind(fence).run();
+void Rows::give_back(const std::string& thread_id, std::int64_t fence, std::int64_t runner) {
+    database_.statement("UPDATE thread SET runner = NULL WHERE id = ? AND fence = ? AND runner = ?")
+        .bind(thread_id)
+        .bind(fence)
+        .bind(runner)
+        .run();
 }
 
 std::string Rows::describe_runner(std::int64_t runner) {
@@ -212,6 +227,8 @@ AppendResult Rows::write(const Append& append, const std::string& body_digest, s
     open_approvals_of(append, head, result.first_number);
     keep_extras(append, head);
     update_thread(head);
+    ReadyMarks::note(database_, append, head);
+    if (append.prunes) prune(head, *append.prunes);
     result.seq = head.seq;
     result.pos = head.head;
     result.fence = head.fence;
@@ -344,6 +361,21 @@ void Rows::keep_extras(const Append& append, const ThreadHead& head) {
         .bind(append.snapshot->version)
         .bind_blob(append.snapshot->state)
         .run();
+}
+
+// Rows have no index by thread: from each to the one before it.
+void Rows::prune(const ThreadHead& head, std::int64_t upto) {
+    auto query = database_.query("SELECT seq, prev FROM journal WHERE pos = ?");
+    for (auto pos = head.head; pos != 0;) {
+        query->reset();
+        query->bind(pos);
+        if (!query->step()) throw Error(SQLITE_CORRUPT, "a journal row is missing");
+        if (query->integer(0) <= upto)
+            database_.statement("UPDATE journal SET salt = NULL, body = NULL WHERE pos = ?").bind(pos).run();
+        pos = query->integer(1);
+    }
+    database_.statement("DELETE FROM snapshot WHERE thread = ?").bind(head.no).run();
+    database_.statement("UPDATE thread SET task = '' WHERE no = ?").bind(head.no).run();
 }
 
 void Rows::update_thread(const ThreadHead& head) {

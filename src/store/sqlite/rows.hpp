@@ -27,10 +27,11 @@ public:
     std::vector<ThreadHead> descendants(const std::string& thread_id);
     std::vector<JournalRow> load(const std::string& thread_id, std::int64_t after);
     std::vector<OpenApproval> open_approvals(const std::string& thread_id, std::int64_t after, std::size_t limit);
+    OpenCount count_open();
     std::optional<ApprovalPlace> find_approval(std::int64_t number);
     std::optional<std::string> schema(const std::string& digest);
     std::optional<Snapshot> snapshot(const std::string& thread_id);
-    void give_back(const std::string& thread_id, std::int64_t fence);
+    void give_back(const std::string& thread_id, std::int64_t fence, std::int64_t runner);
 
 private:
     ThreadHead head_of(const std::string& id);
@@ -43,6 +44,7 @@ private:
     void write_row(const Append& append, const std::string& body_digest, ThreadHead& head, std::int64_t first_number);
     void open_approvals_of(const Append& append, const ThreadHead& head, std::int64_t number);
     void keep_extras(const Append& append, const ThreadHead& head);
+    void prune(const ThreadHead& head, std::int64_t upto);
     void update_thread(const ThreadHead& head);
     std::string describe_runner(std::int64_t runner);
 

@@ -2,11 +2,15 @@
 
 #include "base/real_places.hpp"
 #include "store/sqlite/commit_group.hpp"
+#include "store/sqlite/commit_watch.hpp"
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/migrations.hpp"
+#include "store/sqlite/ready_marks.hpp"
 #include "store/sqlite/rows.hpp"
 #include "store/sqlite/runners.hpp"
 #include "store/sqlite/turnstile.hpp"
+
+#include <assent/clock.hpp>
 
 #include <unistd.h>
 
@@ -21,6 +25,7 @@ namespace {
 using sqlite::Database;
 using sqlite::Error;
 using sqlite::PendingAppend;
+using sqlite::ReadyMarks;
 using sqlite::Rows;
 using sqlite::Transaction;
 using Batch = std::vector<std::shared_ptr<PendingAppend>>;
@@ -93,18 +98,54 @@ public:
     Result<void> give_back(const std::string& thread_id, std::int64_t fence) {
         const std::lock_guard lock(mutex_);
         return guarded(database_, [&](Rows rows) -> Result<void> {
-            rows.give_back(thread_id, fence);
+            rows.give_back(thread_id, fence, runner_);
             return {};
         });
     }
 
     Result<AppendResult> append(const Append& append) {
-        if (options_.read_only) {
-            return Failure{FailureKind::database,
-                           "the database " + path_ + " is read-only; check its permissions or mode=ro"};
-        }
+        if (options_.read_only) return read_only();
         return group_.append(append, [this](const Batch& batch) { commit(batch); });
     }
+
+    Result<std::vector<ReadyThread>> take_ready(std::size_t limit, UnixMillis now) {
+        if (options_.read_only) return read_only();
+        const std::lock_guard lock(mutex_);
+        return guarded(database_, [&](Rows) -> Result<std::vector<ReadyThread>> {
+            pay_back();
+            ReadyMarks marks(*database_, lives_);
+            // For the most part there is nothing to write.
+            if (const auto threads = marks.left_alone(now); !threads.empty()) {
+                written([&] { marks.mark(threads); });
+            }
+            if (marks.free(1, system_clock().now()).empty()) return std::vector<ReadyThread>();
+            become_runner();
+            std::vector<ReadyThread> ready;
+            try {
+                written([&] {
+                    ready = marks.free(limit, system_clock().now());
+                    marks.take(ready, runner_);
+                });
+            } catch (const Error&) {
+                // Perhaps they are taken, and nobody would know.
+                for (auto& one : ready) owed_.push_back({.thread = std::move(one.id)});
+                throw;
+            }
+            return ready;
+        });
+    }
+
+    Result<void> put_back(const std::string& thread_id, std::int64_t delay_ms) {
+        if (options_.read_only) return read_only();
+        const std::lock_guard lock(mutex_);
+        owed_.push_back({.thread = thread_id, .due = delay_ms == 0 ? 0 : system_clock().now() + delay_ms});
+        return guarded(database_, [this](Rows) -> Result<void> {
+            pay_back();
+            return {};
+        });
+    }
+
+    std::shared_ptr<void> watch(Changed changed) { return watch_.watch(std::move(changed)); }
 
     [[nodiscard]] bool alive(std::int64_t runner) const {
         return runner != 0 && (runner == runner_ || !locks_ || locks_->held(runner));
@@ -119,6 +160,32 @@ public:
     }
 
 private:
+    struct Owed {
+        std::string thread;
+        UnixMillis due = 0;
+    };
+
+    [[nodiscard]] Failure read_only() const {
+        return {FailureKind::database, "the database " + path_ + " is read-only; check its permissions or mode=ro"};
+    }
+
+    template <class Body>
+    void written(Body body) {
+        const sqlite::Turnstile::Turn turn(*turnstile_, options_.busy_ms);
+        Transaction transaction(*database_);
+        body();
+        transaction.commit();
+    }
+
+    // As long as this process lives nobody else would go on with them: what fails is owed until it succeeds.
+    void pay_back() {
+        if (owed_.empty()) return;
+        written([this] {
+            for (const auto& [thread, due] : owed_) ReadyMarks(*database_, lives_).put_back(thread, due);
+        });
+        owed_.clear();
+    }
+
     // Turns SQLite's errors into ours. The connection's mutex is held.
     template <class Body>
     auto guarded(std::unique_ptr<Database>& connection, Body body) -> decltype(body(std::declval<Rows>())) {
@@ -134,6 +201,7 @@ private:
     // After an error of the disk only a new connection tells what is there, and only if no old one is left.
     void disconnect() {
         const std::lock_guard lock(reader_mutex_);
+        watch_.disconnect();
         reader_.reset();
         database_.reset();
     }
@@ -227,9 +295,8 @@ private:
     std::optional<Failure> write_together(const Batch& batch, std::vector<AppendResult>& results) {
         const sqlite::Turnstile::Turn turn(*turnstile_, options_.busy_ms);
         Transaction transaction(*database_);
-        const auto lives = [this](std::int64_t runner) { return alive(runner); };
         for (const auto& pending : batch) {
-            results.push_back(Rows(*database_).write(pending->append, pending->body_digest, runner_, lives));
+            results.push_back(Rows(*database_).write(pending->append, pending->body_digest, runner_, lives_));
         }
         try {
             transaction.commit();
@@ -243,7 +310,7 @@ private:
     // Never throws: the others of the group must not be tried again.
     Result<AppendResult> after_doubt(const PendingAppend& pending, const AppendResult& result, const Failure& doubt) {
         if (!pending.append.kinds.empty() && result.status == AppendStatus::done) {
-            return AppendResult{.status = AppendStatus::uncertain, .doubt = doubt.message};
+            return AppendResult{.status = AppendStatus::uncertain, .fence = result.fence, .doubt = doubt.message};
         }
         // What was refused may have been refused for another append of its group, which was perhaps not kept.
         const Failure lost{FailureKind::database, doubt.message + "; the last change was not kept: try again"};
@@ -268,7 +335,10 @@ private:
     std::mutex reader_mutex_;
     std::unique_ptr<Database> reader_;  // opened when it is first needed
     std::atomic<std::int64_t> runner_ = 0;
+    const ReadyMarks::Alive lives_ = [this](std::int64_t runner) { return alive(runner); };
+    std::vector<Owed> owed_;  // marks to be put back, under `mutex_`
     sqlite::CommitGroup group_;
+    sqlite::CommitWatch watch_{[this] { return connected(); }};
 };
 
 Result<std::unique_ptr<SqliteCheckpointer>> SqliteCheckpointer::open(const std::string& path,
@@ -291,6 +361,19 @@ SqliteCheckpointer::SqliteCheckpointer(const std::string& path, const SqliteOpti
 
 SqliteCheckpointer::SqliteCheckpointer(std::unique_ptr<Store> store) : store_(std::move(store)) {}
 SqliteCheckpointer::~SqliteCheckpointer() = default;
+
+Result<StoreFormat> SqliteCheckpointer::format(const std::string& path) {
+    try {
+        if (auto failure = unusable(path)) return std::move(*failure);
+        // One in memory has what a new file has.
+        const bool fresh = is_new(path);
+        Database database(fresh ? ":memory:" : file_uri(path, true, false), SQLITE_OPEN_READONLY,
+                          SqliteOptions{}.busy_ms);
+        return sqlite::format_of(database, path);
+    } catch (const Error& error) {
+        return sqlite::failure_of(error, path);
+    }
+}
 
 std::vector<std::string> SqliteCheckpointer::files(const std::string& path) {
     std::vector<std::string> all;
@@ -343,6 +426,10 @@ Result<std::vector<OpenApproval>> SqliteCheckpointer::open_approvals(const std::
         [&](Rows rows) -> Result<std::vector<OpenApproval>> { return rows.open_approvals(thread_id, after, limit); });
 }
 
+Result<OpenCount> SqliteCheckpointer::count_open() {
+    return store_->read([](Rows rows) -> Result<OpenCount> { return rows.count_open(); });
+}
+
 Result<std::optional<ApprovalPlace>> SqliteCheckpointer::find_approval(std::int64_t number) {
     return store_->read([&](Rows rows) -> Result<std::optional<ApprovalPlace>> { return rows.find_approval(number); });
 }
@@ -360,6 +447,18 @@ Result<std::optional<Snapshot>> SqliteCheckpointer::snapshot(const std::string& 
 
 Result<void> SqliteCheckpointer::give_back(const std::string& thread_id, std::int64_t fence) {
     return store_->give_back(thread_id, fence);
+}
+
+Result<std::vector<ReadyThread>> SqliteCheckpointer::take_ready(std::size_t limit, UnixMillis now) {
+    return store_->take_ready(limit, now);
+}
+
+Result<void> SqliteCheckpointer::put_back(const std::string& thread_id, std::int64_t delay_ms) {
+    return store_->put_back(thread_id, delay_ms);
+}
+
+std::shared_ptr<void> SqliteCheckpointer::watch(Changed changed) {
+    return store_->watch(std::move(changed));
 }
 
 }  // namespace assent

@@ -1,0 +1,52 @@
+// Connections, made when they are needed and kept for the next use.
+#pragma once
+
+#include "store/postgres/connection.hpp"
+
+#include <assent/postgres.hpp>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace assent::postgres {
+
+class Pool {
+public:
+    Pool(std::string url, PostgresOptions options) : url_(std::move(url)), options_(std::move(options)) {}
+
+    /// A connection for one use. One that is not usable any more is closed at the end of it.
+    class Lease {
+    public:
+        Lease(Pool& pool, std::unique_ptr<Connection> connection) : pool_(pool), connection_(std::move(connection)) {}
+        Lease(const Lease&) = delete;
+        Lease& operator=(const Lease&) = delete;
+        ~Lease() { pool_.give_back(std::move(connection_)); }
+        Connection& operator*() const noexcept { return *connection_; }
+        Connection* operator->() const noexcept { return connection_.get(); }
+
+    private:
+        Pool& pool_;
+        std::unique_ptr<Connection> connection_;
+    };
+
+    /// Waits while all are in use. Throws Error where no connection can be made.
+    [[nodiscard]] Lease take();
+    /// Closes those that are not in use: the server has gone, and with it all of them.
+    void drop_idle();
+
+private:
+    void give_back(std::unique_ptr<Connection> connection);
+
+    std::string url_;
+    PostgresOptions options_;
+    std::mutex mutex_;
+    std::condition_variable freed_;
+    std::vector<std::unique_ptr<Connection>> idle_;
+    int open_ = 0;
+};
+
+}  // namespace assent::postgres

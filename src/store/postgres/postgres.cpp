@@ -1,0 +1,311 @@
+#include <assent/postgres.hpp>
+
+#include "store/postgres/address.hpp"
+#include "store/postgres/bell.hpp"
+#include "store/postgres/lease.hpp"
+#include "store/postgres/migrations.hpp"
+#include "store/postgres/pool.hpp"
+#include "store/postgres/server_clock.hpp"
+#include "store/postgres/tables.hpp"
+
+#include <assent/clock.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace assent {
+namespace {
+
+using postgres::Connection;
+using postgres::Error;
+using postgres::Pool;
+using postgres::Tables;
+
+constexpr int schema_bytes_max = 63;
+
+std::optional<Failure> unusable(const PostgresOptions& options) {
+    const auto& schema = options.schema;
+    const bool plain = std::all_of(schema.begin(), schema.end(),
+                                   [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+    if (schema.empty() || schema.size() > schema_bytes_max || !plain || (schema[0] >= '0' && schema[0] <= '9')) {
+        return Failure{FailureKind::usage,
+                       "a schema's name is made of small letters, digits and underscores; give another one"};
+    }
+    if (options.connections_max < 2)
+        return Failure{FailureKind::usage, "a PostgreSQL database needs at least 2 connections; raise connections_max"};
+    return std::nullopt;
+}
+
+// Nothing was committed by what failed so: it is tried again.
+bool is_race(const Error& error) {
+    return error.state() == "40P01" || error.state() == "40001";
+}
+constexpr int races_max = 5;
+
+}  // namespace
+
+class PostgresCheckpointer::Store {
+public:
+    Store(const std::string& url, const PostgresOptions& options)
+        : options_(options), pool_(url, options), lease_(url, options, clock_), bell_(url, options) {}
+
+    Result<void> prepare() {
+        if (auto failure = unusable(options_)) return std::move(*failure);
+        try {
+            auto connection = pool_.take();
+            clock_.ask(*connection);
+            return postgres::migrate(*connection, options_.schema, options_.migrate);
+        } catch (const Error& error) {
+            return postgres::failure_of(error);
+        }
+    }
+
+    // Gives `body` the tables on some connection. One that was lost while it was idle is not noticed before it is
+    // used: the body is done once more, on a new one.
+    template <class Body>
+    auto on_server(Body body) -> decltype(body(std::declval<Tables&>())) {
+        int races = 0;
+        for (bool retried = false;;) {
+            try {
+                auto connection = pool_.take();
+                Tables tables(*connection, options_.prepared ? std::string() : options_.schema, options_.server_time);
+                return body(tables);
+            } catch (const Error& error) {
+                if (error.connection_lost()) pool_.drop_idle();
+                const bool race = is_race(error) && ++races < races_max;
+                if (!race && (!error.connection_lost() || retried)) return postgres::failure_of(error);
+                retried = retried || !race;
+            }
+        }
+    }
+
+    Result<AppendResult> append(const Append& append) {
+        auto number = lease_.number();
+        if (append.lease == LeaseUse::take) {
+            const auto taken = lease_.take();
+            if (!taken) return taken.failure();
+            number = *taken;
+        }
+        // What failed before its commit was sent has written nothing, so that is tried again too.
+        auto result = on_server([&](Tables& tables) -> Result<AppendResult> { return tables.write(append, number); });
+        if (result && result->status == AppendStatus::uncertain) result = after_doubt(append, *result, number);
+        if (!result || (result->status != AppendStatus::done && result->status != AppendStatus::uncertain))
+            return result;
+        if (append.lease == LeaseUse::take) lease_.forget(append.thread_id);
+        if (concerns_others(append)) bell_.ring(append.thread_id);
+        return result;
+    }
+
+    Result<void> put_back(const std::string& thread_id, std::int64_t delay_ms) {
+        auto put = on_server([&](Tables& tables) -> Result<void> {
+            tables.put_back(thread_id, delay_ms);
+            return {};
+        });
+        // Nobody else would go on with it.
+        if (!put) lease_.owe({.thread = thread_id, .delay_ms = delay_ms});
+        return put;
+    }
+
+    Result<void> give_back(const std::string& thread_id, std::int64_t fence) {
+        const auto number = lease_.number();
+        auto given = on_server([&](Tables& tables) -> Result<void> {
+            tables.give_back(thread_id, fence, number, false);
+            return {};
+        });
+        // A thread that this process holds without knowing could be run by nobody while it lives.
+        if (!given) lease_.owe({.thread = thread_id, .fence = fence, .runner = number});
+        return given;
+    }
+
+    Result<std::vector<ReadyThread>> take_ready(std::size_t limit, UnixMillis now) {
+        const auto number = lease_.take();
+        if (!number) return number.failure();
+        const bool sweeps = time_to_sweep();
+        const std::lock_guard lock(marks_mutex_);
+        const auto token = std::exchange(unheard_, std::nullopt).value_or(new_token());
+        auto taken = on_server([&](Tables& tables) -> Result<std::vector<ReadyThread>> {
+            if (sweeps) tables.sweep(now);
+            std::vector<ReadyThread> ready;
+            for (auto& id : tables.take_ready(limit, *number, token)) ready.push_back({.id = std::move(id)});
+            return ready;
+        });
+        if (!taken) unheard_ = token;
+        return taken;
+    }
+
+    std::shared_ptr<void> watch(Changed changed) { return bell_.watch(std::move(changed)); }
+
+    [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+
+    [[nodiscard]] std::optional<std::int64_t> keeps_for_ms() const { return lease_.keeps_for_ms(); }
+    std::shared_ptr<void> when_lost(std::function<void()> lost) { return lease_.when_lost(std::move(lost)); }
+
+private:
+    static std::int64_t new_token() {
+        std::array<std::uint8_t, sizeof(std::int64_t)> random{};
+        system_random().fill(random);
+        return std::bit_cast<std::int64_t>(random);
+    }
+
+    // Whoever only goes on with its own thread wakes nobody.
+    static bool concerns_others(const Append& append) {
+        const bool given_back = append.lease == LeaseUse::give_back && !append.kinds.empty();
+        return append.ready || !append.opens.empty() || given_back || append.status;
+    }
+
+    // What became of an append whose commit was not confirmed. Afterwards a reader sees it, if it was kept.
+    Result<AppendResult> after_doubt(const Append& append, const AppendResult& result, std::int64_t number) {
+        const auto head = on_server([&](Tables& tables) -> Result<std::optional<ThreadHead>> {
+            tables.wait_for_append(append);
+            return tables.find_thread(append.thread_id);
+        });
+        if (!head) {
+            if (append.lease == LeaseUse::take)
+                lease_.owe({.thread = append.thread_id, .fence = result.fence, .runner = number});
+            return Failure{FailureKind::database,
+                           result.doubt + "; whether the last change was kept is not known: look again"};
+        }
+        if (!append.kinds.empty()) return result;
+        // An append without a row has no command to look for.
+        const bool given = append.lease == LeaseUse::give_back;
+        const bool kept = head->has_value() && (*head)->fence == result.fence &&
+                          (given ? (*head)->runner != number : (*head)->runner == number);
+        if (kept)
+            return AppendResult{
+                .status = AppendStatus::done, .seq = (*head)->seq, .pos = (*head)->head, .fence = result.fence};
+        return Failure{FailureKind::database, result.doubt + "; the last change was not kept: try again"};
+    }
+
+    // Those who only wait for an answer need no sweep each time that something is rung.
+    bool time_to_sweep() {
+        const auto now = system_clock().monotonic();
+        auto last = swept_at_.load();
+        return now - last >= options_.sweep_ms && swept_at_.compare_exchange_strong(last, now);
+    }
+
+    PostgresOptions options_;
+    Pool pool_;
+    postgres::ServerClock clock_;
+    postgres::Lease lease_;
+    std::mutex marks_mutex_;
+    std::optional<std::int64_t> unheard_;  // of marks that were perhaps taken, which is not known here
+    std::atomic<std::int64_t> swept_at_ = std::numeric_limits<std::int64_t>::min() / 2;
+    postgres::Bell bell_;
+};
+
+Result<std::unique_ptr<PostgresCheckpointer>> PostgresCheckpointer::open(const std::string& url,
+                                                                         const PostgresOptions& options) {
+    auto address = postgres::read_address(url, options);
+    if (!address) return address.failure();
+    auto store = std::make_unique<Store>(address->url, address->options);
+    if (auto prepared = store->prepare(); !prepared) return prepared.failure();
+    return std::unique_ptr<PostgresCheckpointer>(new PostgresCheckpointer(std::move(store)));
+}
+
+Result<StoreFormat> PostgresCheckpointer::format(const std::string& url, const PostgresOptions& options) {
+    auto address = postgres::read_address(url, options);
+    if (!address) return address.failure();
+    if (auto failure = unusable(address->options)) return std::move(*failure);
+    try {
+        Connection connection(address->url, address->options);
+        return postgres::format_of(connection, address->options.schema);
+    } catch (const Error& error) {
+        return postgres::failure_of(error);
+    }
+}
+
+PostgresCheckpointer::PostgresCheckpointer(const std::string& url, const PostgresOptions& options) {
+    auto opened = PostgresCheckpointer::open(url, options);
+    if (!opened) throw std::runtime_error(opened.failure().message);
+    store_ = std::move(opened.value()->store_);
+}
+
+PostgresCheckpointer::PostgresCheckpointer(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+PostgresCheckpointer::~PostgresCheckpointer() = default;
+
+Result<AppendResult> PostgresCheckpointer::append(const Append& append) {
+    return store_->append(append);
+}
+
+Result<std::optional<ThreadHead>> PostgresCheckpointer::find_thread(const std::string& id) {
+    return store_->on_server(
+        [&](Tables& tables) -> Result<std::optional<ThreadHead>> { return tables.find_thread(id); });
+}
+
+Result<std::vector<JournalRow>> PostgresCheckpointer::load(const std::string& thread_id, std::int64_t after) {
+    return store_->on_server(
+        [&](Tables& tables) -> Result<std::vector<JournalRow>> { return tables.load(thread_id, after); });
+}
+
+Result<std::vector<ThreadHead>> PostgresCheckpointer::threads() {
+    return store_->on_server([](Tables& tables) -> Result<std::vector<ThreadHead>> { return tables.threads(); });
+}
+
+Result<std::vector<ThreadHead>> PostgresCheckpointer::descendants(const std::string& thread_id) {
+    return store_->on_server(
+        [&](Tables& tables) -> Result<std::vector<ThreadHead>> { return tables.descendants(thread_id); });
+}
+
+Result<std::vector<OpenApproval>> PostgresCheckpointer::open_approvals(const std::string& thread_id, std::int64_t after,
+                                                                       std::size_t limit) {
+    return store_->on_server([&](Tables& tables) -> Result<std::vector<OpenApproval>> {
+        return tables.open_approvals(thread_id, after, limit);
+    });
+}
+
+Result<OpenCount> PostgresCheckpointer::count_open() {
+    return store_->on_server([](Tables& tables) -> Result<OpenCount> { return tables.count_open(); });
+}
+
+Result<std::optional<ApprovalPlace>> PostgresCheckpointer::find_approval(std::int64_t number) {
+    return store_->on_server(
+        [&](Tables& tables) -> Result<std::optional<ApprovalPlace>> { return tables.find_approval(number); });
+}
+
+Result<std::string> PostgresCheckpointer::schema(const std::string& digest) {
+    return store_->on_server([&](Tables& tables) -> Result<std::string> {
+        if (auto text = tables.schema_text(digest)) return std::move(*text);
+        return Failure{FailureKind::database, "the schema of this approval is not stored; the database is damaged"};
+    });
+}
+
+Result<std::optional<Snapshot>> PostgresCheckpointer::snapshot(const std::string& thread_id) {
+    return store_->on_server(
+        [&](Tables& tables) -> Result<std::optional<Snapshot>> { return tables.snapshot(thread_id); });
+}
+
+Result<void> PostgresCheckpointer::give_back(const std::string& thread_id, std::int64_t fence) {
+    return store_->give_back(thread_id, fence);
+}
+
+Result<std::vector<ReadyThread>> PostgresCheckpointer::take_ready(std::size_t limit, UnixMillis now) {
+    return store_->take_ready(limit, now);
+}
+
+Result<void> PostgresCheckpointer::put_back(const std::string& thread_id, std::int64_t delay_ms) {
+    return store_->put_back(thread_id, delay_ms);
+}
+
+std::optional<std::int64_t> PostgresCheckpointer::keeps_for_ms() const {
+    return store_->keeps_for_ms();
+}
+
+const Clock& PostgresCheckpointer::clock() const {
+    return store_->clock();
+}
+
+std::shared_ptr<void> PostgresCheckpointer::when_lost(std::function<void()> lost) const {
+    return store_->when_lost(std::move(lost));
+}
+
+std::shared_ptr<void> PostgresCheckpointer::watch(Changed changed) {
+    return store_->watch(std::move(changed));
+}
+
+}  // namespace assent

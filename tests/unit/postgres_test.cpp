@@ -1,0 +1,295 @@
+// What only the PostgreSQL store does: marks of what is ready, notices, addresses.
+#include "support/fakes.hpp"
+#include "support/stores.hpp"
+
+#include "store/postgres/address.hpp"
+#include "store/postgres/connection.hpp"
+#include "store/postgres/tables.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <mutex>
+
+namespace assent {
+namespace {
+
+using namespace assent::test;
+using namespace std::chrono_literals;
+
+constexpr auto patience = 30s;  // nothing waits for it unless something hangs
+
+class PostgresStore : public testing::TestWithParam<StoreKind> {
+protected:
+    std::unique_ptr<PostgresCheckpointer> store(PostgresOptions options = {}) {
+        options.schema = postgres_options(folder_).schema;
+        options.sweep_ms = 0;
+        return std::make_unique<PostgresCheckpointer>(postgres_url(), options);
+    }
+    Append event(const std::string& id) {
+        Append append{.thread_id = id, .create = true, .at = 1000, .kinds = {"user_message"}, .salt = "s", .body = "b"};
+        random_.fill(append.command);
+        return append;
+    }
+    void ready(Checkpointer& store, const std::string& id) {
+        auto append = event(id);
+        append.ready = true;
+        EXPECT_EQ(store.append(append)->status, AppendStatus::done);
+    }
+    static std::vector<std::string> taken(Checkpointer& store, std::size_t limit = 10, UnixMillis now = 0) {
+        std::vector<std::string> ids;
+        for (auto& one : *store.take_ready(limit, now)) ids.push_back(one.id);
+        std::ranges::sort(ids);
+        return ids;
+    }
+    using Ids = std::vector<std::string>;
+    // A connection of somebody else's on the same tables.
+    postgres::Connection raw(const PostgresOptions& options = {}) {
+        postgres::Connection connection(postgres_url(), options);
+        connection.prepare_session(postgres_options(folder_).schema);
+        return connection;
+    }
+
+    TemporaryFolder folder_;
+    FakeRandom random_;
+};
+
+INSTANTIATE_TEST_SUITE_P(On, PostgresStore, testing::Values(StoreKind::postgres), store_name);
+
+TEST_P(PostgresStore, ADeadlineIsJudgedByTheServersClock) {
+    const auto store = this->store();
+    constexpr std::int64_t hour = 3'600'000;
+    struct Row {
+        const char* name;
+        std::int64_t from_now;  // the deadline, by the server's clock
+        bool late;              // a time-out, which comes late by its nature
+        AppendStatus status;
+    };
+    for (const auto& [name, from_now, late, status] :
+         {Row{"past", -1, false, AppendStatus::expired}, Row{"timed_out", -1, true, AppendStatus::done},
+          Row{"to_come", hour, false, AppendStatus::done}}) {
+        SCOPED_TRACE(name);
+        auto ask = event(name);
+        ask.opens = {
+            {.turn = 1, .guard = "rules", .digest = "d", .deadline = store->clock().now() + from_now, .question = "q"}};
+        const auto asked = store->append(ask);
+        ASSERT_EQ(asked->status, AppendStatus::done);
+        // By a clock that is far behind.
+        auto answer = event(name);
+        answer.closes = {asked->first_number};
+        answer.closes_late = late;
+        EXPECT_EQ(store->append(answer)->status, status);
+    }
+}
+
+TEST_P(PostgresStore, ItsClockIsTheServers) {
+    const auto store = this->store();
+    postgres::Connection connection(postgres_url(), {});
+    const auto server = [&] {
+        return connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").integer(0, 0);
+    };
+    const auto before = server();
+    const auto now = store->clock().now();
+    // Off by half of the way there and back at most, which is generous here.
+    constexpr std::int64_t way = 2000;
+    EXPECT_GE(now, before - way);
+    EXPECT_LE(now, server() + way);
+}
+
+TEST_P(PostgresStore, WhatWasTakenIsGivenAgainToWhoDidNotHearOfIt) {
+    const auto store = this->store();
+    ready(*store, "x");
+    ready(*store, "y");
+    auto connection = raw();
+    postgres::Tables tables(connection, {}, true);
+    const auto runner = tables.add_runner("host", 1, 3'600'000);
+    constexpr std::int64_t token = 7;
+    const auto first = tables.take_ready(1, runner, token);
+    ASSERT_EQ(first.size(), 1U);
+    EXPECT_EQ(tables.take_ready(1, runner, token), first) << "tried again: its answer was lost";
+    EXPECT_EQ(tables.take_ready(10, runner, token + 1).size(), 1U) << "another time: what is left";
+}
+
+TEST_P(PostgresStore, WhoRenewsTooLateHoldsNothingAnyMore) {
+    const auto late = store({.lease_ms = 90});
+    auto take = event("t");
+    take.lease = LeaseUse::take;
+    ASSERT_EQ(late->append(take)->fence, 1);
+    std::promise<void> told;
+    const auto watching = late->when_lost(
+        [&, once = std::make_shared<std::once_flag>()] { std::call_once(*once, [&] { told.set_value(); }); });
+    auto connection = raw();
+    connection.execute("UPDATE runner SET alive_until = clock_timestamp() - interval '1 hour'");
+    ASSERT_EQ(told.get_future().wait_for(patience), std::future_status::ready);
+    // The fence is still its own, the right is not.
+    auto keep = event("t");
+    keep.lease = LeaseUse::keep;
+    keep.fence = 1;
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (late->append(keep)->status == AppendStatus::done && std::chrono::steady_clock::now() < until) {
+        random_.fill(keep.command);
+    }
+    EXPECT_EQ(late->append(keep)->status, AppendStatus::fenced);
+    auto again = event("t");
+    again.lease = LeaseUse::take;
+    EXPECT_EQ(late->append(again)->fence, 2) << "under another number it may go on";
+}
+
+TEST_P(PostgresStore, GivesBackOnlyWhatItHoldsItself) {
+    const auto holds = store();
+    const auto other = store();
+    auto take = event("t");
+    take.lease = LeaseUse::take;
+    ASSERT_EQ(holds->append(take)->fence, 1);
+    auto another = event("u");
+    another.lease = LeaseUse::take;
+    ASSERT_EQ(other->append(another)->status, AppendStatus::done);
+    ASSERT_TRUE(other->give_back("t", 1).ok());
+    EXPECT_TRUE((*other->find_thread("t"))->runner_alive);
+    ASSERT_TRUE(holds->give_back("t", 1).ok());
+    EXPECT_FALSE((*other->find_thread("t"))->runner_alive);
+}
+
+TEST_P(PostgresStore, AfterDoubtItWaitsForTheOldAppend) {
+    const auto store = this->store();
+    ASSERT_EQ(store->append(event("t"))->status, AppendStatus::done);
+    auto old = raw();
+    auto asks = raw({.answer_ms = 20});
+    for (const auto* id : {"t", "new"}) {
+        SCOPED_TRACE(id);
+        old.execute(
+            "BEGIN; INSERT INTO thread(id, status, seq, head, hash, fence, task, updated_at)"
+            " VALUES('new', 0, 0, 0, '', 0, '', 0) ON CONFLICT DO NOTHING;"
+            " SELECT FROM thread WHERE id = 't' FOR UPDATE");
+        auto append = event(id);
+        append.create = id == std::string("new");
+        EXPECT_THROW(postgres::Tables(asks, {}, true).wait_for_append(append), postgres::Error) << "it is not over";
+        old.execute("ROLLBACK");
+        asks = raw({.answer_ms = 20'000});
+        postgres::Tables(asks, {}, true).wait_for_append(append);
+        EXPECT_FALSE((*store->find_thread("new")).has_value()) << "only looked";
+        asks = raw({.answer_ms = 20});
+    }
+}
+
+TEST_P(PostgresStore, AMissingRowIsAnErrorAndNotAShorterHistory) {
+    const auto store = this->store();
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(store->append(event("t"))->status, AppendStatus::done);
+    raw().execute("DELETE FROM journal WHERE pos = 2");
+    ASSERT_FALSE(store->load("t", 0).ok());
+    EXPECT_EQ(store->load("t", 0).failure().message,
+              "the PostgreSQL database failed: a row of the journal is missing; restore it from a copy");
+    EXPECT_EQ(store->load("t", 2)->size(), 1U);
+}
+
+TEST_P(PostgresStore, ATaskWithAZeroByteIsShownWithoutIt) {
+    const auto store = this->store();
+    auto append = event("t");
+    append.task = std::string("a\0b", 3);
+    ASSERT_EQ(store->append(append)->status, AppendStatus::done);
+    EXPECT_EQ((*store->find_thread("t"))->task,
+              "a\xef\xbf\xbd"
+              "b");
+}
+
+TEST_P(PostgresStore, AnySchemaNameMayBeUsed) {
+    // Words of SQL, and a database whose transactions see otherwise than ours must.
+    PostgresCheckpointer store(postgres_url() + "&options=-cdefault_transaction_isolation%3Dserializable",
+                               {.schema = "user", .sweep_ms = 0});
+    ASSERT_EQ(store.append(event(folder_.path().filename()))->status, AppendStatus::done);
+    postgres::Connection(postgres_url(), {}).execute("DROP SCHEMA \"user\" CASCADE");
+}
+
+TEST_P(PostgresStore, HearsWhatOthersStore) {
+    const auto waits = store();
+    const auto stores = store();
+    std::promise<std::string> promise;
+    std::atomic<bool> told = false;
+    const auto watching = waits->watch([&](std::string_view id) {
+        if (!id.empty() && !told.exchange(true)) promise.set_value(std::string(id));
+    });
+    auto heard = promise.get_future();
+    // It may begin to listen behind the first notices.
+    for (auto end = std::chrono::steady_clock::now() + patience;
+         heard.wait_for(10ms) != std::future_status::ready && std::chrono::steady_clock::now() < end;)
+        ready(*stores, "x");
+    ASSERT_TRUE(told);
+    EXPECT_EQ(heard.get(), "x");
+}
+
+TEST_P(PostgresStore, TellsWhoWatchesInTheSameProcessAtOnce) {
+    const auto a = store();
+    Ids heard;
+    auto watching = a->watch([&](std::string_view id) {
+        if (!id.empty()) heard.emplace_back(id);
+    });
+    ready(*a, "x");
+    EXPECT_EQ(heard, Ids{"x"});
+    watching.reset();
+    ready(*a, "y");
+    EXPECT_EQ(heard, Ids{"x"});
+}
+
+TEST_P(PostgresStore, WorksThroughAPoolerOfTransactions) {
+    const auto a = store({.prepared = false, .listen = false});
+    ready(*a, "x");
+    EXPECT_EQ(taken(*a), Ids{"x"});
+    EXPECT_EQ(a->load("x", 0)->size(), 1U);
+}
+
+TEST_P(PostgresStore, GivesUpAServerThatDoesNotAnswer) {
+    postgres::Connection connection(postgres_url(), {.answer_ms = 20});
+    constexpr const char* hangs = "SELECT pg_sleep(60)";
+    try {
+        connection.run(hangs);
+        FAIL() << "answered";
+    } catch (const postgres::Error& error) {
+        EXPECT_TRUE(error.connection_lost()) << "what was being done is in doubt";
+        EXPECT_STREQ(error.what(), "it does not answer");
+    }
+    EXPECT_FALSE(connection.usable());
+    EXPECT_FALSE(connection.in_transaction()) << "nothing more is asked there, not even to roll back";
+}
+
+TEST(PostgresAddress, SaysWhatIsOurs) {
+    const auto read = postgres::read_address("postgresql://u@h/d?schema=s1&sslmode=require&pooler=transaction", {});
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->url, "postgresql://u@h/d?sslmode=require");
+    EXPECT_EQ(read->options.schema, "s1");
+    EXPECT_FALSE(read->options.prepared);
+    EXPECT_FALSE(read->options.listen);
+}
+
+TEST(PostgresAddress, QuotesNothingOfWhatItCannotRead) {
+    for (const auto* wrong : {"postgresql://u:sec/ret@h/d", "postgresql://u:sec@ret@h/d", "postgresql://u:s%zz@h/d",
+                              "postgres:secret", "postgresql://h/d?secret=1", "postgresql://h/d?pooler=secret"}) {
+        const auto read = postgres::read_address(wrong, {});
+        ASSERT_FALSE(read.ok()) << wrong;
+        EXPECT_EQ(read.failure().kind, FailureKind::usage);
+        EXPECT_FALSE(read.failure().message.contains("sec")) << wrong;
+    }
+}
+
+TEST(PostgresAddress, IsShownWithoutPasswords) {
+    const std::pair<std::string, std::string> rows[] = {
+        {"postgresql://u:secret@h:5432/d", "postgresql://u@h:5432/d"},
+        {"postgresql://h:5432/d", "postgresql://h:5432/d"},
+        {"postgresql://u:se?cr@et@h/d", "postgresql://u@h/d"},
+        {"postgres://u@h/d?password=secret&sslmode=require", "postgres://u@h/d?password=&sslmode=require"},
+        {"postgres://u:@h/d?sslpassword=secret", "postgres://u@h/d?sslpassword="},
+        {"postgresql://u@h:5432/d?password=secret@secret", "postgresql://u@h"},
+        {"sqlite:file@home:x", "sqlite:file@home:x"},
+    };
+    for (const auto& [address, shown] : rows) {
+        EXPECT_EQ(postgres::without_passwords(address), shown);
+        std::string argument = "--db=" + address;
+        postgres::overwrite_passwords(argument.data());
+        EXPECT_FALSE(argument.contains("secret")) << argument;
+        EXPECT_EQ(argument.size(), address.size() + 5);
+    }
+}
+
+}  // namespace
+}  // namespace assent
