@@ -6,6 +6,7 @@
 #include <assent/sqlite.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace assent::cli {
@@ -32,10 +33,25 @@ bool leads_through(const fs::path& folder, const fs::path& path, int links_left 
     return false;
 }
 
+// Where a client of PostgreSQL finds passwords: whoever reads them decides for a person.
+std::vector<std::string> password_files() {
+    std::vector<std::string> files;
+    for (const auto& [variable, below_home] :
+         {std::pair("PGPASSFILE", ".pgpass"), std::pair("PGSERVICEFILE", ".pg_service.conf")}) {
+        const char* set = std::getenv(variable);
+        files.push_back(set != nullptr && *set == '/' ? std::string(set) : (home_folder() / below_home).string());
+    }
+    return files;
+}
+
 }  // namespace
 
 std::vector<std::string> closed_paths(const Context& context) {
     std::vector<std::string> paths{state_folder().string(), config_folder().string()};
+    if (!context.postgres_url().empty()) {
+        const auto secrets = password_files();
+        paths.insert(paths.end(), secrets.begin(), secrets.end());
+    }
     if (context.db_path().empty()) return paths;
     const auto files = SqliteCheckpointer::files(context.db_path().string());
     paths.insert(paths.end(), files.begin(), files.end());

@@ -1,6 +1,9 @@
 #include "cli/context.hpp"
 
+#include "store/postgres/address.hpp"
+
 #include <assent/memory.hpp>
+#include <assent/postgres.hpp>
 #include <assent/sqlite.hpp>
 
 #include <pwd.h>
@@ -68,12 +71,13 @@ Reviewer current_user() {
 
 Result<void> Context::locate_store() {
     if (db_url == "memory:") return {};
-    if (db_url.starts_with("postgresql:") || db_url.starts_with("postgres:")) {
-        return Failure{FailureKind::usage, "postgresql databases are not in this version; use sqlite:PATH"};
+    if (postgres::is_address(db_url)) {
+        auto address = postgres::read_address(db_url, {});
+        return address ? Result<void>() : address.failure();
     }
     constexpr std::string_view scheme = "sqlite:";
     if (!db_url.empty() && (!db_url.starts_with(scheme) || db_url == scheme)) {
-        return Failure{FailureKind::usage, "--db takes sqlite:PATH or memory:, not " + db_url};
+        return Failure{FailureKind::usage, "--db takes sqlite:PATH, postgresql://… or memory:, not " + db_url};
     }
     auto path = db_url.empty() ? (state_folder() / "assent.db").string() : db_url.substr(scheme.size());
     constexpr std::string_view read_only = "?mode=ro";
@@ -92,12 +96,20 @@ Result<void> Context::locate_store() {
 Result<void> Context::open_store() {
     if (store_ != nullptr) return {};
     if (auto located = locate_store(); !located) return located;
-    if (db_path_.empty()) {
+    const auto server = postgres_url();
+    if (db_path_.empty() && server.empty()) {
         keep_nothing();
         return {};
     }
-    if (db_url.empty()) {
+    // Of a server the receipts of commands are kept there.
+    if (db_url.empty() || !server.empty()) {
         if (auto made = make_private_folder(state_folder()); !made) return made;
+    }
+    if (!server.empty()) {
+        auto connected = PostgresCheckpointer::open(server, {.lease_ms = std::int64_t{lease_seconds} * 1000});
+        if (!connected) return connected.failure();
+        store_ = std::move(connected).value();
+        return {};
     }
     auto opened = SqliteCheckpointer::open(db_path_.string(), {.read_only = read_only_});
     if (!opened) return opened.failure();
@@ -110,14 +122,30 @@ void Context::keep_nothing() {
     durable_ = false;
 }
 
+Result<StoreFormat> Context::format() const {
+    if (!db_path_.empty()) return SqliteCheckpointer::format(db_path_.string());
+    if (const auto server = postgres_url(); !server.empty()) return PostgresCheckpointer::format(server);
+    return Failure{FailureKind::usage, "a database in memory is new each time; name another with --db"};
+}
+
+std::string Context::shown_db() const {
+    if (!db_path_.empty()) return db_path_.string();
+    return postgres::without_passwords(db_url);
+}
+
+std::string Context::postgres_url() const {
+    return postgres::is_address(db_url) ? db_url : std::string();
+}
+
 std::filesystem::path Context::receipts_path() const {
+    if (db_path_.empty()) return state_folder() / "receipts";
     std::error_code error;
     auto path = fs::weakly_canonical(db_path_, error);
     return path += "-receipts";
 }
 
 std::string Context::db_option() const {
-    return db_url.empty() ? std::string() : " --db " + shell_word(db_url);
+    return db_url.empty() ? std::string() : " --db " + shell_word(postgres::without_passwords(db_url));
 }
 
 std::string shell_word(const std::string& text) {

@@ -25,7 +25,8 @@ namespace assent::cli {
 class Context {
 public:
     Terminal terminal;
-    std::string db_url;  ///< As given; empty: the default.
+    std::string db_url;      ///< As given; empty: the default.
+    int lease_seconds = 10;  ///< How long others wait for this process when it gives no sign; on a server.
 
     /// Opens the store of `--db` unless it is open. Failure kinds usage and database.
     Result<void> open_store();
@@ -35,11 +36,20 @@ public:
     void keep_nothing();
     [[nodiscard]] Checkpointer& store() const { return *store_; }
     [[nodiscard]] Approvals approvals() const { return Approvals(*store_); }
-    /// The database's file, absolute, once located; empty for memory.
+    /// The store's time, once it is open.
+    [[nodiscard]] UnixMillis now() const { return store_->clock().now(); }
+    /// Which tables the database has, once located.
+    [[nodiscard]] Result<StoreFormat> format() const;
+    /// The database as people may see it, once located.
+    [[nodiscard]] std::string shown_db() const;
+    /// The address of a PostgreSQL database, with its password; empty for another.
+    [[nodiscard]] std::string postgres_url() const;
+    /// The database's file, absolute, once located; empty for memory and servers.
     [[nodiscard]] const std::filesystem::path& db_path() const noexcept { return db_path_; }
-    /// Where receipts of commands are kept: beside the database, whatever link led to it.
+    /// Where receipts of commands are kept: beside the database, whatever link led to it; of a server in the
+    /// state folder.
     [[nodiscard]] std::filesystem::path receipts_path() const;
-    /// What a user types after `assent` to reach the same database; empty for the default.
+    /// What a user types after `assent` to reach the same database; empty for the default. Without a password.
     [[nodiscard]] std::string db_option() const;
     /// False if the database ends with the program.
     [[nodiscard]] bool durable() const noexcept { return durable_; }

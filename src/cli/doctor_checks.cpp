@@ -222,10 +222,15 @@ Check check_keys() {
 }  // namespace
 
 std::vector<Check> standing_checks(const Context& context) {
-    return {check_landlock(),    check_helper(),       check_dumpable(),
-            check_user(),        check_state_folder(), check_database_files(context),
-            check_disk(context), check_terminal(),     check_ptrace(),
-            check_sockets(),     check_keys()};
+    std::vector<Check> checks{check_landlock(), check_helper(), check_dumpable(), check_user(), check_state_folder()};
+    if (context.postgres_url().empty()) {
+        checks.push_back(check_database_files(context));
+        checks.push_back(check_disk(context));
+    } else {
+        for (auto& check : server_checks(context)) checks.push_back(std::move(check));
+    }
+    for (auto& check : {check_terminal(), check_ptrace(), check_sockets(), check_keys()}) checks.push_back(check);
+    return checks;
 }
 
 }  // namespace assent::cli

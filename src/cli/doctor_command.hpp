@@ -26,6 +26,8 @@ int doctor_command(Context& context);
 
 /// What can be read off this machine and this process.
 [[nodiscard]] std::vector<Check> standing_checks(const Context& context);
+/// What the PostgreSQL server says that the database's address names.
+[[nodiscard]] std::vector<Check> server_checks(const Context& context);
 /// Calls that must be denied, really made: the built-in guard is asked, and a command that tries is run
 /// by the helper in a folder of its own, under the same rules as any other.
 [[nodiscard]] std::vector<Check> denied_calls(const Context& context);

@@ -97,7 +97,8 @@ private:
                                                      {"timed_out", &Teller::timed_out},
                                                      {"aborted", &Teller::aborted},
                                                      {"run_finished", &Teller::run_finished},
-                                                     {"files_changed", &Teller::files_changed}};
+                                                     {"files_changed", &Teller::files_changed},
+                                                     {"pruned", &Teller::pruned}};
         return all;
     }
 
@@ -216,6 +217,9 @@ private:
                      (removed != nullptr && removed->boolean ? " (deleted)" : "");
         }
         return "changed by " + attempt_words(fields) + ": " + capped(files, words_bytes_max);
+    }
+    std::string pruned(const Fields& fields) {
+        return fields.words("by") + " removed what happened up to event " + fields.number("upto");
     }
     std::string late_finished(const Fields& fields) {
         return "finished late " + fields.text("outcome") + " " + attempt_words(fields);

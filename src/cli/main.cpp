@@ -1,11 +1,14 @@
 // The program `assent`: the commands and their options. What they do stands in their own files.
 #include "base/test_switch.hpp"
 #include "cli/answer_commands.hpp"
+#include "cli/db_command.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/json_out.hpp"
 #include "cli/list_commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/version.hpp"
+#include "cli/work_command.hpp"
+#include "store/postgres/address.hpp"
 
 #include <assent/clock.hpp>
 #include <assent/tools.hpp>
@@ -39,7 +42,7 @@ void refuse_later_options(CLI::App& command, std::initializer_list<const char*> 
 }
 
 void refuse_later_commands(CLI::App& app) {
-    for (const char* name : {"policy", "work", "db", "serve", "watch", "audit"}) {
+    for (const char* name : {"policy", "serve", "watch", "audit"}) {
         auto* command = app.add_subcommand(name, "not in this version")->group("")->allow_extras();
         command->fallthrough(false);
         command->set_help_flag();
@@ -98,13 +101,16 @@ public:
         app_.fallthrough();
         app_.set_help_flag("-h,--help", "show this help");
         app_.set_version_flag("--version", version_text(), "show the version and how it was built");
-        app_.add_option("--db", context_.db_url, "sqlite:PATH or memory: (default: assent.db in your state folder)");
+        app_.add_option("--db", context_.db_url,
+                        "sqlite:PATH, postgresql://… or memory: (default: assent.db in your state folder)");
         app_.add_flag("--json", context_.terminal.json, "JSON on standard output");
         app_.add_flag("--quiet", context_.terminal.quiet, "no notes and no progress");
         app_.add_option("--color", color_, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
         add_running();
         add_answering();
         add_listing();
+        add_work();
+        add_database();
         add("doctor", "say what keeps an agent from answering its own questions, and try it",
             [this] { return doctor_command(context_); });
         refuse_later_commands(app_);
@@ -121,8 +127,11 @@ public:
         } catch (const CLI::ParseError& error) {
             return wrong_usage(words_of(error));
         }
+        // Anybody on the machine reads the arguments of a process.
+        std::for_each(argv, argv + argc, postgres::overwrite_passwords);
         if (!action_) return wrong_usage("give a command, such as demo");
         context_.terminal.set_color(color_);
+        context_.terminal.log_json = log_ == "json";
         return action_();
     }
 
@@ -177,7 +186,7 @@ private:
     // Commands that only look take an open store and tell how long ago things were.
     int look(const std::function<int()>& command) {
         if (auto opened = context_.open_store(); !opened) return context_.terminal.fail(opened.failure());
-        pending_.now = show_.now = system_clock().now();
+        pending_.now = show_.now = context_.now();
         return command();
     }
 
@@ -274,20 +283,74 @@ private:
         show->add_flag("--full", show_.full, "also the whole digest and the exact texts");
 
         add("threads", "list the threads",
-            [this] { return look([this] { return threads_command(context_, {.now = system_clock().now()}); }); });
+            [this] { return look([this] { return threads_command(context_, {.now = context_.now()}); }); });
         auto* history = add("history", "show everything that happened in a thread", [this] {
             return look([this] { return history_command(context_, {.thread = run_.thread}); });
         });
         history->add_option("thread", run_.thread, "the thread")->required()->check(not_empty);
     }
 
+    void add_work() {
+        auto* work = add_deciding("work", "run the threads of the database that have something to do",
+                                  [this] { return work_command(context_, work_); });
+        work->add_option("--at-once", work_.at_once, "how many threads at once (default 4)");
+        work->add_flag("--until-idle", work_.until_idle, "end when there is nothing to do");
+        work->add_option("--lease", work_.lease_seconds,
+                         "seconds after which others take the threads when this process gives no sign, on a server "
+                         "(default 10)");
+        work->add_option("--notify", work_.notify, "command for the shell, run when something is asked; see run")
+            ->check(not_empty);
+        work->add_option(
+                "--metrics", work_.metrics,
+                "serve Prometheus text, path /metrics, at IP:PORT, or at :PORT for this machine only; port 0 is a free "
+                "one, which is told")
+            ->check(not_empty);
+        work->add_option("--log", log_,
+                         "what standard error holds: text for people, or json, one object a line with time, level and "
+                         "event, never arguments or texts of calls (default text)")
+            ->check(CLI::IsMember({"text", "json"}));
+    }
+
+    void add_database() {
+        auto* db = app_.add_subcommand("db", "look after the database");
+        db->require_subcommand(1);
+        const auto add_to_db = [this, db](const char* name, const char* description, std::function<int()> action) {
+            auto* command = db->add_subcommand(name, description);
+            command->callback([this, action = std::move(action)] { action_ = action; });
+            return command;
+        };
+        auto* prune =
+            add_to_db("prune", "remove what happened in threads that ended long ago; that it happened stays", [this] {
+                if (!inside_shell_tool()) return db_prune_command(context_, prune_);
+                return context_.terminal.fail(
+                    {FailureKind::refused,
+                     "db prune was run by a tool of an agent, which must not remove what it did; run "
+                     "it in a terminal of your own"});
+            });
+        prune->add_option("--older-than", prune_.older_than, "how long ago: 90d, 24h, 3m")
+            ->required()
+            ->check(not_empty);
+        prune->add_flag("--dry-run", prune_.dry_run, "only say which");
+        auto* check = add_to_db("check", "say which tables there are and what migrate would do; changes nothing",
+                                [this] { return db_check_command(context_, check_chains_); });
+        check->add_flag("--chains", check_chains_, "also read every thread and compute its hash chain again");
+        auto* migrate = add_to_db("migrate", "make today's tables, or bring older ones up to date",
+                                  [this] { return db_migrate_command(context_, migrate_dry_run_); });
+        migrate->add_flag("--dry-run", migrate_dry_run_, "only say what it would do");
+    }
+
     CLI::App app_;
     Context context_;
     std::string color_ = "auto";
+    std::string log_ = "text";
     std::function<int()> action_;
     RunOptions run_;
     AnswerOptions answer_;
     ResolveOptions resolve_;
+    WorkOptions work_;
+    PruneOptions prune_;
+    bool check_chains_ = false;
+    bool migrate_dry_run_ = false;
     PendingOptions pending_;
     ShowOptions show_;
     std::string prompt_;

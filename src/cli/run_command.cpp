@@ -43,6 +43,17 @@ Result<AgentOptions> describe_agent(const Context& context, const RunOptions& op
     return agent;
 }
 
+// The same of a thread that must be there.
+Result<AgentOptions> known_agent(const Context& context, const RunOptions& options) {
+    auto recorded = recorded_settings(context, options.thread);
+    if (!recorded) return recorded.failure();
+    if (!recorded->has_value()) {
+        return Failure{FailureKind::unknown_thread,
+                       "no thread is called " + options.thread + "; list them with threads"};
+    }
+    return describe_agent(context, options, **recorded);
+}
+
 // What came of decisions that were given beforehand. One that did not count makes the command fail.
 void tell_answers(const Context& context, Notifier& notifier, Run& run) {
     for (const auto& answer : run.answers) {
@@ -114,15 +125,13 @@ int run_prompt(Context& context, const RunOptions& given, const std::string& tex
                  [&](Agent& running, const std::stop_token& stop) { return running.prompt(prompt, stop); });
 }
 
+Result<AgentOptions> recorded_agent(const Context& context, const std::string& thread) {
+    return known_agent(context, {.thread = thread});
+}
+
 int resume_command(Context& context, const RunOptions& options) {
     if (auto opened = context.open_store(); !opened) return context.terminal.fail(opened.failure());
-    auto recorded = recorded_settings(context, options.thread);
-    if (!recorded) return context.terminal.fail(recorded.failure());
-    if (!recorded->has_value()) {
-        return context.terminal.fail(
-            {FailureKind::unknown_thread, "no thread is called " + options.thread + "; list them with threads"});
-    }
-    auto agent = describe_agent(context, options, **recorded);
+    auto agent = known_agent(context, options);
     if (!agent) return context.terminal.fail(agent.failure());
     return drive(context, std::move(agent).value(), options, false, [&](Agent& running, const std::stop_token& stop) {
         return options.decisions.empty() ? running.resume({}, stop) : running.resume(options.decisions, stop);
@@ -170,15 +179,14 @@ Result<Conversation::Taken> Conversation::ask(const Approval& approval) {
 Result<Conversation::Taken> Conversation::ask_list(const Approval& approval) {
     // The list answers questions about calls; how an unknown outcome ended only a person can know.
     if (approval.kind == ApprovalKind::unknown || !answers_left()) return Taken::later;
-    if (full_questions_) context_.terminal.note(call_view(approval, context_.terminal, {.now = system_clock().now()}));
+    if (full_questions_) context_.terminal.note(call_view(approval, context_.terminal, {.now = context_.now()}));
     const auto& answer = answers_[next_answer_++];
     if (!answer) return Taken::later;
     return give(approval, *answer);
 }
 
 Result<Conversation::Taken> Conversation::ask_person(const Approval& approval) {
-    const auto outcome =
-        review(approval, context_.terminal, {.wake_fd = signals_.wake_fd(), .now = system_clock().now()});
+    const auto outcome = review(approval, context_.terminal, {.wake_fd = signals_.wake_fd(), .now = context_.now()});
     if (std::holds_alternative<ReviewInterrupted>(outcome)) return Taken::interrupted;
     if (const auto* later = std::get_if<ReviewLater>(&outcome))
         return later->input_ended ? Taken::interrupted : Taken::later;

@@ -17,6 +17,9 @@ int run_command(Context& context, const RunOptions& options, const std::string& 
 int run_prompt(Context& context, const RunOptions& given, const std::string& text, bool full_questions);
 /// Goes on with a thread where it stands.
 int resume_command(Context& context, const RunOptions& options);
+/// The agent of a thread that is there, as it was recorded. Failure kinds unknown_thread, and those of
+/// `agent_options`.
+Result<AgentOptions> recorded_agent(const Context& context, const std::string& thread);
 /// The bundled demo in a folder of its own.
 int demo_command(Context& context, const RunOptions& options);
 

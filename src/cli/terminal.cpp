@@ -1,6 +1,7 @@
 #include "cli/terminal.hpp"
 
 #include "base/display.hpp"
+#include "cli/event_log.hpp"
 #include "cli/json_out.hpp"
 
 #include <fcntl.h>
@@ -65,7 +66,15 @@ void Terminal::out(std::string_view text) const {
 }
 
 void Terminal::note(std::string_view text) const {
-    if (!quiet && !json) write_all(streams_.err, std::string(text) + "\n");
+    if (log_json) {
+        log(log_line(LogLevel::info, "note").text("message", text).str());
+    } else if (!quiet && !json) {
+        write_all(streams_.err, std::string(text) + "\n");
+    }
+}
+
+void Terminal::log(std::string_view line) const {
+    if (log_json) write_all(streams_.err, std::string(line) + "\n");
 }
 
 void Terminal::prompt(std::string_view text) const {
@@ -79,6 +88,11 @@ int Terminal::fail(const Failure& failure, std::string_view more_json) const {
         auto text = error.str();
         if (!more_json.empty()) text = text.substr(0, text.size() - 1) + ", " + std::string(more_json) + "}";
         out(JsonObject().raw("error", text).str());
+    } else if (log_json) {
+        log(log_line(LogLevel::error, "failed")
+                .text("kind", to_string(failure.kind))
+                .text("message", safe_to_show(failure.message).text)
+                .str());
     } else {
         write_all(streams_.err, "assent: " + safe_to_show(failure.message).text + "\n");
     }

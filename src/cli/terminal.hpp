@@ -28,6 +28,7 @@ class Terminal {
 public:
     bool json = false;
     bool quiet = false;
+    bool log_json = false;  ///< Standard error holds log lines alone: notes and errors are such lines too.
 
     Terminal() = default;
     explicit Terminal(Streams streams) : streams_(streams) {}
@@ -45,9 +46,11 @@ public:
     void out(std::string_view text) const;
     /// A note on standard error; nothing with --quiet or --json.
     void note(std::string_view text) const;
+    /// A line of the log on standard error, if there is one; see `log_line`.
+    void log(std::string_view line) const;
     /// Part of a question to a person, on standard error as it is, also with --quiet.
     void prompt(std::string_view text) const;
-    /// The error of a failure: JSON on standard output, else one line on standard error. Returns the
+    /// The error of a failure: JSON on standard output, else one line on standard error, or one of the log. Returns the
     /// exit status that belongs to it.
     int fail(const Failure& failure, std::string_view more_json = {}) const;
     [[nodiscard]] std::string styled(Style style, std::string_view text) const;

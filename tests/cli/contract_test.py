@@ -5,8 +5,8 @@ import re
 from program import INTERRUPTED, WAITING, ProgramTest, call, json, os, shell, signal, subprocess, turn, unittest, wait_until, write
 
 COMMANDS = ["demo", "run", "resume", "judge", "approve", "deny", "respond", "edit", "resolve", "abort", "pending",
-            "show", "threads", "history", "doctor"]
-LATER_COMMANDS = ["policy", "work", "db", "serve", "watch", "audit"]
+            "show", "threads", "history", "work", "db", "doctor"]
+LATER_COMMANDS = ["policy", "serve", "watch", "audit"]
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 APPROVAL = {"id", "kind", "thread", "parent", "turn", "position", "tool", "tool_call_id", "interrupt_id", "arguments",
             "arguments_sha256", "digest", "payload", "guard", "guard_version", "reason", "description", "details",
@@ -252,8 +252,6 @@ class Options(ProgramTest):
         run = self.run_args(turn("Bye."), thread="later")
         self.assert_fails([*run, "--policy", "x"], "usage", "--policy is not in this version")
         self.assert_fails([*run, "--base-url", "http://x.test"], "usage", "--base-url is for --model anthropic:ID")
-        for url in ("postgresql://u@h/d", "postgres://u@h/d"):
-            self.assert_fails(["pending", "--db", url], "usage", "not in this version", db=False)
         for command in LATER_COMMANDS:
             for args in ([command], [command, "check", "file", "--strict"], [command, "--help"]):
                 self.assert_fails(args, "usage", f"{command} is not in this version")
