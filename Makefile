@@ -6,6 +6,7 @@
 #   CTEST   more options of ctest for `make test`, `asan` and `tsan`, such as "-R gate" or "-LE crash"
 #   PREFIX  where `make install` installs
 #   SEEDS   how many sequences `make sim` runs (1000000), from seed FIRST (1; `new`: drawn)
+#   KILLS   how many processes `make crash-pg` kills (1000)
 #   MINUTES how long `make fuzz` runs each target
 #   SOAK_SECONDS  how long `make soak` swaps folders and links
 #   TARGET  the targets that `make fuzz` runs (all)
@@ -17,13 +18,14 @@ ARGS ?=
 CTEST ?=
 SEEDS ?= 1000000
 FIRST ?= 1
+KILLS ?= 1000
 MINUTES ?= 1
 SOAK_SECONDS ?= 60
 TARGET ?=
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint analyze asan tsan bench bench-peers bare fuzz sim conformance soak install format clean
+.PHONY: help run build test lint analyze asan tsan bench bench-peers bare fuzz sim conformance crash-pg soak install format clean
 
 # Progress on a terminal, silence elsewhere.
 ninja_flags := $(if $(MAKE_TERMOUT),,-- --quiet)
@@ -59,6 +61,7 @@ help:
 	@echo "make soak         swap folders and links under the file tools (SOAK_SECONDS=N)"
 	@echo "make fuzz         any bytes to every parser (MINUTES=N each, TARGET=…)"
 	@echo "make sim          the engine on played time, store and processes (SEEDS=N, FIRST=S)"
+	@echo "make crash-pg     kill runners, answerers and the server on PostgreSQL (KILLS=N)"
 	@echo "make conformance  run a folder of cases (CASES=DIR, else tests/cases)"
 	@echo "make bench        measure speed against the machine's own (QUICK=1 for a short run)"
 	@echo "make bench-peers  the same beside what others use (needs Node.js 20)"
@@ -98,6 +101,12 @@ conformance:
 	@ninja -C build/dev -t query assent-conformance >/dev/null 2>&1 || { echo "make conformance: not in this version" >&2; exit 1; }
 	$(call compile,dev,--target assent-conformance)
 	@build/dev/bin/assent-conformance $(CASES)
+
+crash-pg:
+	@tools/install-packages build test
+	$(call configure,dev)
+	$(call compile,dev,--target assent-program)
+	@python3 -B tests/crash/kill_on_postgres.py build/dev/bin/assent tools/postgres-server --kills $(KILLS) --json bench/results/crash-pg.json
 
 # 100,000 attempts a minute at least.
 soak:

@@ -29,6 +29,7 @@ class Ended:
     def __init__(self, command, status, out, err):
         self.command = command
         self.status = status
+        self.out = out
         self.err = err
         self.killed = status == -9
         lines = [line for line in out.splitlines() if line.startswith("{")]
