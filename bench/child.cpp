@@ -3,6 +3,7 @@
 #include "place.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,13 +13,84 @@
 #include <stdexcept>
 
 namespace bench {
+namespace {
+
+std::array<int, 2> made_pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe can be made");
+    return ends;
+}
+
+}  // namespace
+
+Running::Running(const std::vector<std::string>& words) {
+    std::vector<char*> arguments;
+    for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    const auto input = made_pipe();
+    const auto output = made_pipe();
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
+    const int error = posix_spawn(&child_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(input[0]);
+    close(output[1]);
+    input_ = input[1];
+    output_ = output[0];
+    if (error == 0) return;
+    close(input_);
+    close(output_);
+    throw std::runtime_error(words[0] + " cannot be started; build it first");
+}
+
+Running::~Running() {
+    close_input();
+    if (child_ != 0) {
+        kill(child_, SIGKILL);
+        waitpid(child_, nullptr, 0);
+    }
+    close(output_);
+}
+
+void Running::close_input() {
+    if (input_ >= 0) close(input_);
+    input_ = -1;
+}
+
+void Running::say(const std::string& line) {
+    const auto text = line + "\n";
+    if (write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        throw std::runtime_error("a process of the benchmark does not listen any more");
+}
+
+std::string Running::line() {
+    std::array<char, 4096> buffer{};
+    while (!rest_.contains('\n')) {
+        const auto got = read(output_, buffer.data(), buffer.size());
+        if (got <= 0) throw std::runtime_error("a process of the benchmark ended too early");
+        rest_.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    const auto end = rest_.find('\n');
+    auto line = rest_.substr(0, end);
+    rest_.erase(0, end + 1);
+    return line;
+}
+
+void Running::end() {
+    close_input();
+    int status = 0;
+    waitpid(child_, &status, 0);
+    child_ = 0;
+    if (status != 0) throw std::runtime_error("a process of the benchmark did not end well");
+}
 
 Ended run_child(const std::vector<std::string>& words) {
     std::vector<char*> arguments;
     for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
-    std::array<int, 2> pipe_ends{};
-    if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe can be made");
+    const auto pipe_ends = made_pipe();
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);

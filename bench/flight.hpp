@@ -8,7 +8,8 @@ namespace bench {
 
 inline constexpr int conversations_in_flight = 64;
 
-/// Calls `work` with 0 to `count` - 1, 64 at a time, each on some thread. What it throws is thrown here.
-void in_flight(std::int64_t count, const std::function<void(std::int64_t)>& work);
+/// Calls `work` with 0 to `count` - 1, so many at a time, each on some thread. What it throws is thrown here.
+void in_flight(std::int64_t count, const std::function<void(std::int64_t)>& work,
+               int at_once = conversations_in_flight);
 
 }  // namespace bench

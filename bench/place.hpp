@@ -27,6 +27,7 @@ public:
     /// The path of a file called `name`; whatever an earlier run left of it is removed, side files too.
     [[nodiscard]] std::string fresh(const std::string& name) const;
     [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
     /// File system, device, kernel, CPU and cores.
     [[nodiscard]] boost::json::object json() const;
 

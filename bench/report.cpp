@@ -130,11 +130,17 @@ Figure& Report::figure(const std::string& name, const std::string& unit) {
 
 void Report::begin_run(int number) {
     std::cerr << benchmark_ << ": run " << number << " of " << options_.runs << "\n";
-    begun_ = CpuTime::now();
+    begun_ = cpu_time();
 }
 
 void Report::end_run() {
-    foreign_.push_back(foreign_cores(begun_, CpuTime::now()));
+    foreign_.push_back(foreign_cores(begun_, cpu_time()));
+}
+
+CpuTime Report::cpu_time() const {
+    auto time = CpuTime::now();
+    if (also_own_) time.own += also_own_();
+    return time;
 }
 
 void Report::write() const {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +80,9 @@ public:
     /// Something about the run that is no figure, such as "synchronous".
     void fact(const std::string& name, boost::json::value value) { facts_[name] = std::move(value); }
 
+    /// Of the processor time of other programs this much is the benchmark's: what a server did that it started.
+    void count_as_own(std::function<double()> cpu_seconds) { also_own_ = std::move(cpu_seconds); }
+
     /// A run begins or ends: what other programs take of the machine meanwhile is recorded.
     void begin_run(int number);
     void end_run();
@@ -87,12 +91,14 @@ public:
     void write() const;
 
 private:
+    [[nodiscard]] CpuTime cpu_time() const;
     std::string benchmark_;
     Options options_;
     boost::json::object place_;
     boost::json::object facts_;
     std::deque<Figure> figures_;
     std::vector<std::string> names_;
+    std::function<double()> also_own_;
     CpuTime begun_;
     std::vector<double> foreign_;
 };

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <stdexcept>
+#include <utility>
 
 namespace bench {
 namespace {
@@ -56,10 +57,11 @@ assent::Result<assent::ModelTurn> WorkloadModel::turn(const assent::ModelRequest
                              .stop_reason = "calls"};
 }
 
-Workload make_workload(bool cold, int limit) {
+Workload make_workload(bool cold, int limit, std::function<void()> in_tool) {
     auto ran = std::make_shared<std::atomic<std::int64_t>>(0);
-    const auto transfer = [ran](const Transfer& args) {
+    const auto transfer = [ran, in_tool = std::move(in_tool)](const Transfer& args) {
         ran->fetch_add(1);
+        if (in_tool) in_tool();
         return "transferred " + std::to_string(static_cast<int>(args.amount)) + " to " + args.to +
                ", reference 8F3A-77";
     };

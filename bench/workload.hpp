@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,8 +42,8 @@ struct Workload {
     std::shared_ptr<assent::Middleware> rules;
     std::shared_ptr<std::atomic<std::int64_t>> ran;  ///< How often the tool ran.
 };
-/// `limit`: transfers above it ask.
-[[nodiscard]] Workload make_workload(bool cold = false, int limit = 100);
+/// `limit`: transfers above it ask. `in_tool` is called when the tool runs.
+[[nodiscard]] Workload make_workload(bool cold = false, int limit = 100, std::function<void()> in_tool = {});
 
 [[nodiscard]] assent::Agent make_agent(const Workload& workload, assent::Checkpointer& store,
                                        const std::string& thread_id);
