@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from folder import Ended, Wrong, need
@@ -96,7 +97,7 @@ class Pair:
 
 def synchronous(pair):
     """What was confirmed is on the standby."""
-    need(pair.psql("SELECT sync_state FROM pg_stat_replication") == "sync", "the standby is not synchronous")
+    wait_until(pair, "SELECT bool_and(sync_state = 'sync') FROM pg_stat_replication", "the standby is not synchronous")
     answered, ran = pair.ask("answered"), pair.ask("ran")
     pair.do("approve", answered)
     pair.do("approve", ran)
@@ -115,7 +116,8 @@ def lagging(pair):
     """The standby was away: what was confirmed meanwhile is not there."""
     approval = pair.ask("late")
     pair.psql("SELECT pg_switch_wal()")
-    wait_until_replayed(pair)
+    wait_until(pair, "SELECT bool_and(replay_lsn = pg_current_wal_lsn()) FROM pg_stat_replication",
+               "the standby does not follow")
     pair.tool("halt", pair.second)
     pair.do("approve", approval)
     pair.do("resume", "late")
@@ -132,11 +134,10 @@ def lagging(pair):
     return "asynchronous, lagging: the question is open again, nothing ran by itself, the chain holds"
 
 
-def wait_until_replayed(pair):
-    for _ in range(1000):
-        if pair.psql("SELECT bool_and(replay_lsn = pg_current_wal_lsn()) FROM pg_stat_replication") == "t":
-            return
-    raise Wrong("the standby does not follow")
+def wait_until(pair, sql, otherwise):
+    deadline = time.monotonic() + PATIENCE_S
+    while pair.psql(sql) != "t":
+        need(time.monotonic() < deadline, otherwise)
 
 
 def main():
