@@ -118,6 +118,7 @@ struct Append {
     /// Removes salt and body of the thread's rows up to this event, its snapshot and its task. Headers stay.
     std::optional<std::int64_t> prunes;
     bool ready = false;                ///< Somebody should go on with the thread: see `take_ready`.
+    std::int64_t ready_after_ms = 0;   ///< Not before so long from now.
     std::optional<Snapshot> snapshot;  ///< Of the state after this append; the store gives it its position.
 };
 

@@ -211,8 +211,9 @@ public:
     Result<void> refuse_proposed(const ModelTurn& turn, const std::string& text);
     /// Looks for what other processes stored since.
     Result<void> refresh();
-    /// Gives the thread back: others may run it, and with `goes_on` workers are told that they should.
-    Result<void> give_back(bool goes_on = false);
+    /// Gives the thread back: others may run it, and with `goes_on` workers are told that they should, not before
+    /// `after_ms` from now.
+    Result<void> give_back(bool goes_on = false, std::int64_t after_ms = 0);
 
     [[nodiscard]] GateStep next() const;
     /// The conversation so far. Reads the whole journal if the thread was opened from a snapshot.

@@ -314,7 +314,7 @@ public:
 
     // Nobody goes on here: what was claimed with the answers is released.
     Run stays(Failure failure) {
-        (void)gate->give_back();
+        (void)gate->give_back(true);
         return failed(std::move(failure));
     }
 
@@ -354,7 +354,7 @@ public:
         std::stop_source stops;
         const std::stop_callback forward(stop, [&] { stops.request_stop(); });
         const auto watching = options.checkpointer->when_lost([&] { stops.request_stop(); });
-        RunLoop loop(agent, *gate, told, limits, stops.get_token());
+        RunLoop loop(agent, *gate, told, limits, {.stop = stops.get_token(), .ends = stop});
         return with_open_below(begin == Begin::here ? loop.go() : loop.follow());
     }
 

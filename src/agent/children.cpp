@@ -49,13 +49,13 @@ void Seen::add(const Gate& gate) {
     }
 }
 
-Children::Children(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop,
+Children::Children(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, RunStops stops,
                    std::function<void()> on_start, std::function<void(Child&)> on_rest)
     : agent_(agent),
       gate_(gate),
       told_(told),
       limits_(limits),
-      stop_(std::move(stop)),
+      stops_(std::move(stops)),
       on_start_(std::move(on_start)),
       on_rest_(std::move(on_rest)) {}
 
@@ -158,7 +158,7 @@ Run Children::run(Child& child) {
         (void)child.gate->give_back(begun.failure().kind == FailureKind::database);
         return {.failure = begun.failure()};
     }
-    RunLoop loop(*child.task.agent, *child.gate, *child.told, limits_, stop_);
+    RunLoop loop(*child.task.agent, *child.gate, *child.told, limits_, stops_);
     auto rest = loop.go();
     child.seen = loop.seen();
     return rest;

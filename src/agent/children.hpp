@@ -25,13 +25,18 @@ struct Seen {
     void add(const Gate& gate);
 };
 
+struct RunStops {
+    std::stop_token stop;  ///< Whatever stops a run: also that its thread can be taken by others.
+    std::stop_token ends;  ///< Somebody wants it to end.
+};
+
 class Children {
 public:
     struct Child;
 
     /// All are references to what lives longer. `on_start` is called before a child goes on, on the caller's
     /// thread; `on_rest` when it has come to rest, on the child's thread, as the last thing that it does.
-    Children(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop,
+    Children(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, RunStops stops,
              std::function<void()> on_start, std::function<void(Child&)> on_rest);
     ~Children();
 
@@ -61,7 +66,7 @@ private:
     Gate& gate_;
     Told& told_;
     RunLimits& limits_;
-    std::stop_token stop_;
+    RunStops stops_;
     std::function<void()> on_start_;
     std::function<void(Child&)> on_rest_;
     std::vector<std::unique_ptr<Child>> children_;

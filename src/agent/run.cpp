@@ -24,6 +24,8 @@ constexpr auto record_pause = 50ms;
 constexpr auto record_pause_max = 5s;
 constexpr auto record_after_stop_max = 1min;
 constexpr std::size_t error_text_max = 2000;
+// A run that the store failed is not tried again at once by the next worker.
+constexpr std::int64_t retry_after_ms = 5000;
 // A loop that waits for people looks at least this often; the channel may look more often.
 constexpr std::int64_t look_at_least_ms = 1000;
 
@@ -33,16 +35,17 @@ bool same_call(const CallReport& a, const CallReport& b) {
 
 }  // namespace
 
-RunLoop::RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop)
+RunLoop::RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, RunStops stops)
     : options_(agent.options),
       asks_on_(agent.asks_on.get()),
       is_root_(agent.name.empty()),
       gate_(gate),
       told_(told),
       limits_(limits),
-      stop_(std::move(stop)),
+      stop_(std::move(stops.stop)),
+      ends_(std::move(stops.ends)),
       children_(
-          agent, gate, told, limits, tools_stop_.get_token(),
+          agent, gate, told, limits, {.stop = tools_stop_.get_token(), .ends = ends_},
           [this] {
               const std::lock_guard lock(mutex_);
               ++bodies_;
@@ -117,7 +120,7 @@ Run RunLoop::go() {
         const auto kind = step.failure().kind;
         const bool goes_on = kind == FailureKind::database || kind == FailureKind::leased;
         if (!goes_on) (void)gate_.fail(step.failure());
-        (void)gate_.give_back(goes_on);
+        (void)gate_.give_back(goes_on, retry_after_ms);
         return ended(gate_.aborted() ? RunStatus::aborted : RunStatus::failed, step.failure());
     }
 }
@@ -404,7 +407,7 @@ Result<void> RunLoop::record(const Outcome& outcome) {
         if (stored || enough) return stored;
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, pause, [] { return false; });
-        if (stop_.stop_requested()) waited_after_stop += pause;
+        if (ends_.stop_requested()) waited_after_stop += pause;
         pause = std::min<std::chrono::milliseconds>(pause * 2, record_pause_max);
     }
 }

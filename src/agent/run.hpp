@@ -12,7 +12,7 @@ namespace assent {
 
 class RunLoop {
 public:
-    RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, std::stop_token stop);
+    RunLoop(const AgentNode& agent, Gate& gate, Told& told, RunLimits& limits, RunStops stops);
     ~RunLoop();
 
     /// Goes on until the end of the prompt, a failure, or until only people are waited for and there is no channel
@@ -60,6 +60,7 @@ private:
     Told& told_;
     RunLimits& limits_;
     std::stop_token stop_;
+    std::stop_token ends_;
     std::stop_source tools_stop_;
 
     std::mutex mutex_;

@@ -2,6 +2,8 @@
 
 #include "base/display.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -19,11 +21,10 @@ void Workload::run(const std::stop_token& stop, Until until) {
     const std::stop_callback told_to_stop(stop, [this] { wake(); });
     while (!stop.stop_requested()) {
         const auto running = collect();
-        // Others may take the threads when the lease is over; their tools must not run here then.
+        // Runs hear by themselves when others may take their threads.
         const auto keeps = options_.store->keeps_for_ms();
-        if (keeps && *keeps <= 0 && running > 0) {
-            stop_all();
-        } else if (running < options_.threads_max) {
+        const bool lost = keeps && *keeps <= 0 && running > 0;
+        if (!lost && running < options_.threads_max) {
             const bool some = take_some();
             if (until == Until::idle && !some && collect() == 0) return;
         }
@@ -93,7 +94,8 @@ void Workload::work(const ReadyThread& ready, const std::stop_token& stop) {
         if (options_.ended) options_.ended(run);
         const std::lock_guard lock(mutex_);
         auto& work = running_[ready.id];
-        const bool again = std::exchange(work.again, false);
+        // What failed is for later.
+        const bool again = std::exchange(work.again, false) && (run.status != RunStatus::failed || run.interrupted);
         if (again && !stop.stop_requested()) continue;
         if (again) (void)options_.store->put_back(ready.id, 0);
         work.ended = true;
@@ -120,6 +122,10 @@ Run Workload::run_thread(const std::string& id, const std::stop_token& stop) con
         return failed({FailureKind::usage, error.what()});
     } catch (const std::exception& error) {
         return failed({FailureKind::internal, "the agent cannot be made: " + safe_to_show(error.what()).text});
+    } catch (const abi::__forced_unwind&) {
+        throw;
+    } catch (...) {
+        return failed({FailureKind::internal, "the agent cannot be made"});
     }
 }
 

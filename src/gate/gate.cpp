@@ -58,10 +58,10 @@ Result<void> Gate::refresh() {
     return impl_->expire();
 }
 
-Result<void> Gate::give_back(bool goes_on) {
+Result<void> Gate::give_back(bool goes_on, std::int64_t after_ms) {
     const std::lock_guard lock(impl_->mutex);
     if (auto released = impl_->release_claimed(not_started); !released) return released;
-    return impl_->session.give_back(goes_on);
+    return impl_->session.give_back(goes_on, after_ms);
 }
 
 void Gate::configure(std::string settings) {

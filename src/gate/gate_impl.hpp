@@ -235,8 +235,10 @@ public:
     // What `resume` claimed and nobody has started: it provably did not run.
     Result<void> release_claimed(const std::string& reason) {
         if (claimed_starts.empty()) return {};
+        // One that was stored in doubt is not in the state yet.
+        if (auto read = session.refresh(); !read) return read.failure();
         auto released = append([&](const journal::ThreadState& state) {
-            Change change;
+            Change change{.lease = LeaseUse::none};
             for (const auto& start : claimed_starts) {
                 if (!stands(state, start)) continue;
                 change.events.emplace_back(journal::Released{.attempt = start.attempt, .reason = reason});

@@ -46,6 +46,8 @@ Result<std::vector<std::string>> Approvals::prune(UnixMillis before, const std::
             if (!read && read.failure().kind == FailureKind::refused) continue;
             if (!read) return read.failure();
             const auto upto = session.state().seq;
+            // Something happened since the list was read.
+            if (upto != head.seq) continue;
             // As a runner does it, so that nobody runs it meanwhile.
             auto appended = session.append(
                 {.events = {journal::Pruned{.upto = upto, .by = by}}, .lease = LeaseUse::take, .prunes = upto});

@@ -287,18 +287,23 @@ Result<void> ThreadSession::look_whether_held() {
     return {};
 }
 
-Result<void> ThreadSession::give_back(bool goes_on) {
+Result<void> ThreadSession::give_back(bool goes_on, std::int64_t after_ms) {
     if (!held_) return {};
-    auto given = goes_on ? give_to_others() : store_.give_back(thread_id_, fence_);
+    goes_on_ = goes_on_ || goes_on;
+    auto given = goes_on_ ? give_to_others(after_ms) : store_.give_back(thread_id_, fence_);
     // Until the store has it, this is still the runner.
-    if (given) held_ = false;
+    if (given) held_ = goes_on_ = false;
     return given;
 }
 
 // In one step: between giving back and saying so nobody would go on with it.
-Result<void> ThreadSession::give_to_others() {
-    const auto given = store_.append(
-        {.thread_id = thread_id_, .lease = LeaseUse::give_back, .fence = fence_, .at = clock_.now(), .ready = true});
+Result<void> ThreadSession::give_to_others(std::int64_t after_ms) {
+    const auto given = store_.append({.thread_id = thread_id_,
+                                      .lease = LeaseUse::give_back,
+                                      .fence = fence_,
+                                      .at = clock_.now(),
+                                      .ready = true,
+                                      .ready_after_ms = after_ms});
     if (!given) return given.failure();
     // It is done, or others have it already.
     return {};

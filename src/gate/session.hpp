@@ -41,8 +41,8 @@ public:
     Result<void> read_files() { return state_.files_cut ? read_whole() : Result<void>(); }
     /// Asks the store whether the thread is still held, if it was: `held` says so afterwards.
     Result<void> look_whether_held();
-    /// Gives the thread back without an event. `goes_on`: somebody should go on with it.
-    Result<void> give_back(bool goes_on = false);
+    /// Gives the thread back without an event. `goes_on`: somebody should go on with it, not before `after_ms`.
+    Result<void> give_back(bool goes_on = false, std::int64_t after_ms = 0);
 
     [[nodiscard]] const journal::ThreadState& state() const noexcept { return state_; }
     [[nodiscard]] const std::string& id() const noexcept { return thread_id_; }
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] UnixMillis now() const { return clock_.now(); }
 
 private:
-    Result<void> give_to_others();
+    Result<void> give_to_others(std::int64_t after_ms);
     Result<AppendResult> store_append(const Append& append);
     void take_in(const std::vector<journal::Event>& events, UnixMillis at);
     void add_events(Append& append, const std::vector<journal::Event>& events) const;
@@ -66,6 +66,7 @@ private:
     std::int64_t pos_ = 0;
     std::int64_t fence_ = 0;
     bool held_ = false;
+    bool goes_on_ = false;  // it is to be given back so that others go on, which failed before
     int rows_since_snapshot_ = 0;
 };
 

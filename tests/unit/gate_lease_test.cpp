@@ -80,7 +80,12 @@ TEST_P(GateLease, AClaimThatWasKeptThoughNobodyCouldTellIsStartedOrReleased) {
             ASSERT_TRUE(gate_->propose({.text = "done"}).ok());
         } else {
             ASSERT_TRUE(gate_->give_back().ok());
-            EXPECT_EQ(gate_->running(), 0);
+            Gate other(
+                {.checkpointer = kept_.get(), .thread_id = "t", .tools = {pay_}, .clock = &clock_, .random = &random_});
+            ASSERT_TRUE(other.resume().ok());
+            EXPECT_EQ(other.running(), 0);
+            EXPECT_EQ(other.open().size(), 0U) << "released, not in doubt";
+            EXPECT_EQ(other.next(), GateStep::start);
         }
     }
 }

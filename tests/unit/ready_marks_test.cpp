@@ -105,6 +105,36 @@ TEST_P(ReadyMarks, AThreadOfADeadRunnerIsReady) {
     EXPECT_EQ(taken(*b), (Ids{"t", "u"}));
 }
 
+TEST_P(ReadyMarks, AnAbortedThreadIsReadyOnlyIfADeadRunnerHeldItItself) {
+    auto dies = store();
+    const auto lives = store();
+    for (const auto* id : {"held", "above", "above/1.0"}) {
+        auto take = event(id);
+        take.lease = id == std::string("above") ? LeaseUse::none : LeaseUse::take;
+        ASSERT_EQ(dies->append(take)->status, AppendStatus::done);
+    }
+    dies.reset();
+    for (const auto* id : {"held", "above", "above/1.0"}) {
+        auto abort = event(id);
+        abort.status = ThreadStatus::aborted;
+        ASSERT_EQ(lives->append(abort)->status, AppendStatus::done);
+    }
+    EXPECT_EQ(taken(*lives), Ids{"held"}) << "whoever took the other would find nothing to do, again and again";
+    ASSERT_TRUE(lives->put_back("held", 0).ok());
+    EXPECT_EQ(taken(*lives), Ids{"held"});
+}
+
+TEST_P(ReadyMarks, WhatIsReadyLaterIsNotTakenBefore) {
+    const auto a = store();
+    auto later = event("t");
+    later.ready = true;
+    later.ready_after_ms = 1'000'000;
+    ASSERT_EQ(a->append(later)->status, AppendStatus::done);
+    EXPECT_EQ(taken(*a), Ids{});
+    ready(*a, "t");
+    EXPECT_EQ(taken(*a), Ids{"t"}) << "something new happened";
+}
+
 TEST_P(ReadyMarks, AnOverdueQuestionMakesTheThreadReadyThatItWorksFor) {
     const auto a = store();
     ASSERT_EQ(a->append(event("t"))->status, AppendStatus::done);

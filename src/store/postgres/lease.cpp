@@ -72,10 +72,15 @@ Lease::~Lease() {
     }
 }
 
+// After an outage the renewal may not have noticed yet.
+bool Lease::may_be_over() const noexcept {
+    return system_clock().monotonic() - renewed_at_ >= options_.lease_ms;
+}
+
 Result<std::int64_t> Lease::take() {
-    if (const auto number = number_.load(); number != 0) return number;
+    if (const auto number = number_.load(); number != 0 && !may_be_over()) return number;
     const std::lock_guard sleeping(sleep_mutex_);
-    if (const auto number = number_.load(); number != 0) return number;
+    if (const auto number = number_.load(); number != 0 && !may_be_over()) return number;
     try {
         // Threads first: a lease that nobody renews would be worse than none.
         if (!renewing_.joinable()) renewing_ = std::jthread([this](const std::stop_token& stop) { renew(stop); });

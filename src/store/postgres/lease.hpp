@@ -59,6 +59,7 @@ private:
     void renew(const std::stop_token& stop);
     void watch(const std::stop_token& stop);
     void renew_once();
+    [[nodiscard]] bool may_be_over() const noexcept;
     void pay();
     void lose();
     /// Gives `act` the tables, on the connection of the lease, which is made if there is none. Throws Error.

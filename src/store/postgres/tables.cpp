@@ -89,7 +89,8 @@ constexpr const char* select_snapshot =
 // A mark stays as long as the thread is not taken by somebody who knows of all its events. One that was put back for
 // later is due at once when something new happens.
 constexpr const char* insert_ready =
-    "INSERT INTO ready(thread) SELECT no FROM thread WHERE id = $1 ON CONFLICT(thread)"
+    "INSERT INTO ready(thread, since) SELECT no, clock_timestamp() + $2::bigint * interval '1 millisecond' FROM thread"
+    " WHERE id = $1 ON CONFLICT(thread)"
     " DO UPDATE SET since = excluded.since WHERE ready.runner IS NULL AND ready.since > excluded.since";
 constexpr const char* delete_ready = "DELETE FROM ready WHERE thread = $1";
 constexpr const char* put_back_ready =
@@ -99,15 +100,18 @@ constexpr const char* put_back_ready =
 constexpr const char* delete_ended_ready =
     "DELETE FROM ready WHERE thread IN (SELECT ready.thread FROM ready JOIN thread ON thread.no = ready.thread"
     " WHERE status IN (1, 2) OR (status = 3 AND thread.runner IS NULL) FOR UPDATE SKIP LOCKED)";
-// Of a thread that works for another, the one that works for none is marked; an aborted one too (3), as long as
-// somebody held it: what ran when it was aborted has to be settled. In order, so that two that do the same do not wait
-// for each other.
+// Of a thread that works for another, the one that works for none is marked. An aborted one (3) only if it was held
+// itself: what ran when it was aborted has to be settled. In order, so that two that do the same do not wait for each
+// other.
 constexpr const char* mark_of_dead_runners =
-    "INSERT INTO ready(thread) SELECT no FROM thread WHERE status IN (0, 3) AND id IN"
+    "INSERT INTO ready(thread) SELECT no FROM thread WHERE ((status = 3 AND id !~ "
+    "'/[1-9][0-9]{0,8}[.](0|[1-9][0-9]{0,8})$'"
+    " AND EXISTS(SELECT FROM runner WHERE runner.no = thread.runner AND alive_until <= clock_timestamp()))"
+    " OR status = 0 AND id IN"
     " (SELECT regexp_replace(held.id, '(/[1-9][0-9]{0,8}[.](0|[1-9][0-9]{0,8}))+$', '')"
     " FROM thread AS held LEFT JOIN runner ON runner.no = held.runner"
-    " WHERE held.runner IS NOT NULL AND held.status IN (0, 3)"
-    " AND coalesce(alive_until, '-infinity') <= clock_timestamp())"
+    " WHERE held.runner IS NOT NULL AND held.status = 0"
+    " AND coalesce(alive_until, '-infinity') <= clock_timestamp()))"
     " AND NOT EXISTS(SELECT FROM ready WHERE ready.thread = thread.no) ORDER BY no ON CONFLICT DO NOTHING";
 constexpr const char* mark_overdue =
     "INSERT INTO ready(thread) SELECT no FROM thread WHERE status = 0 AND id IN"
@@ -337,7 +341,7 @@ AppendResult Tables::write(const Append& append, std::int64_t runner) {
 // Of a thread that works for another, the one that works for none goes on.
 void Tables::add_ready(Connection::Pipeline& pipeline, const Append& append, const ThreadHead& head) {
     const auto root = journal::root_of(append.thread_id);
-    if (append.ready) pipeline.add(insert_ready, Parameters().add(root));
+    if (append.ready) pipeline.add(insert_ready, Parameters().add(root).add(append.ready_after_ms));
     if (append.lease == LeaseUse::take && append.expected_seq && root == append.thread_id)
         pipeline.add(delete_ready, Parameters().add(head.no));
 }
@@ -506,7 +510,7 @@ void Tables::give_back(const std::string& thread_id, std::int64_t fence, std::in
     begin(pipeline);
     pipeline.add(lock_thread, Parameters().add(thread_id));
     pipeline.add(release_thread, Parameters().add(thread_id).add(fence).add(runner));
-    if (goes_on) pipeline.add(insert_ready, Parameters().add(journal::root_of(thread_id)));
+    if (goes_on) pipeline.add(insert_ready, Parameters().add(journal::root_of(thread_id)).add(0));
     pipeline.add("COMMIT");
     (void)pipeline.finish();
 }

@@ -38,7 +38,7 @@ public:
 
 private:
     std::vector<std::int64_t> dead_runners();
-    void add_unmarked(std::vector<std::int64_t>& threads, const std::string& id);
+    void add_unmarked(std::vector<std::int64_t>& threads, const std::string& id, bool also_aborted);
 
     Database& database_;
     const Alive& alive_;
