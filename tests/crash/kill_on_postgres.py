@@ -305,6 +305,10 @@ def check(world):
     return {"lost": lost, "doubled": doubled, "answers_missing": missing, "calls": len(expected)}
 
 
+def first_line(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n")[0]
+
+
 def report(world, found, took, options):
     kills = sum(world.kills.values())
     width = max(map(len, world.histogram), default=0)
@@ -317,7 +321,9 @@ def report(world, found, took, options):
           f"{len(world.doubtful)} doubtful and asked about ({dict(settled)})")
     if options.json:
         Path(options.json).write_text(json.dumps({
-            "benchmark": "crash-pg", "seed": options.seed, "kills": dict(world.kills), "seconds": round(took),
+            "benchmark": "crash-pg", "command": f"make crash-pg KILLS={options.kills}",
+            "versions": [first_line([world.program, "--version"]), first_line(["pg_config", "--version"])],
+            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "seed": options.seed, "kills": dict(world.kills), "seconds": round(took),
             "threads": len(world.threads), "calls": found["calls"], "lost": len(found["lost"]),
             "doubled": len(found["doubled"]), "answers_told": len(world.told),
             "answers_missing": len(found["answers_missing"]), "doubtful": dict(settled),
