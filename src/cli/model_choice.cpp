@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <string_view>
 
 namespace assent::cli {
@@ -18,9 +19,11 @@ constexpr std::array services{"anthropic", "openai"};
 constexpr const char* anthropic_variable = "ANTHROPIC_API_KEY";
 constexpr const char* openai_variable = "OPENAI_API_KEY";
 
-// Takes a key out of the environment, once; only the main thread makes models.
+// Takes a key out of the environment, once. Workers make models on several threads.
 std::string taken_key(const std::string& variable) {
+    static std::mutex mutex;
     static std::map<std::string, std::string> taken;
+    const std::lock_guard lock(mutex);
     const auto found = taken.find(variable);
     if (found != taken.end()) return found->second;
     const auto key = models::key_in_environment(variable);

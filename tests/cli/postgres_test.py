@@ -177,7 +177,7 @@ class PostgresTest(ProgramTest):
 
     def worker(self, *options):
         """Started, and ready to work."""
-        return self.start("work", "--lease", "1", *options)
+        return self.start("work", "--lease", "3", *options)
 
     def state_of(self, thread):
         return next(one["state"] for one in self.ok("--json", "threads").json if one["id"] == thread)
@@ -215,7 +215,6 @@ class PostgresTest(ProgramTest):
         self.assertEqual(self.state_of("t"), "done")
 
     def test_threads_of_two_killed_runners_go_on_with_the_third(self):
-        lease_s = 1
         threads = [f"t{n}" for n in range(6)]
         ids = {}
         for thread in threads:
@@ -229,12 +228,11 @@ class PostgresTest(ProgramTest):
         for worker in doomed:
             worker.signal(signal.SIGKILL)
         killed_at = time.monotonic()
-        # Nobody knows whether they have run: people are asked, within twice the lease.
+        # Nobody knows whether they have run: people are asked. How soon, tests/crash/two_of_three.py looks at.
         unknown = []
         while len(unknown) < len(threads):
             unknown = [one for one in self.pending() if one["kind"] == "unknown"]
-            self.assertLess(time.monotonic() - killed_at, 30)
-        took = time.monotonic() - killed_at
+            self.assertLess(time.monotonic() - killed_at, 2 * DEADLINE)  # it hangs
         self.file("go").touch()
         for approval in unknown:
             self.ok("resolve", approval["id"], "--retry")
@@ -243,7 +241,6 @@ class PostgresTest(ProgramTest):
         for thread in threads:
             events = self.events(thread)
             self.assertEqual(events.count("answered"), 1)
-        self.assertLess(took, 2 * lease_s + 1, "twice the lease, and a second for a machine that is busy")
         third.signal(signal.SIGTERM)
         self.assert_status(third.end(), 0)
 
