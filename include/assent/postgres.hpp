@@ -8,6 +8,9 @@
 //
 // Thread-safety: all members may be called from several threads; each call takes a connection of the pool and
 // waits for one where all are in use.
+// Numbers of approvals are given before they can be seen: of two that are asked at the same time the higher may be seen
+// first. Whoever goes on behind the highest number it knows looks now and then from the beginning.
+//
 // Errors: Failure kind `database`. The password of the address is in no message.
 #pragma once
 
@@ -26,7 +29,7 @@ struct PostgresOptions {
     /// Make or upgrade the tables when opened. Without, another version of them is a failure: for roles that may
     /// not change tables.
     bool migrate = true;
-    int connections_max = 8;
+    int connections_max = 8;  ///< Of the pool; one more renews the lease, and with `listen` one more hears and tells.
     std::int64_t connect_ms = 10'000;  ///< How long to wait for a connection before it is a failure.
     /// A server that says nothing for so long while it is asked counts as gone; what it was doing is in doubt.
     std::int64_t answer_ms = 30'000;
