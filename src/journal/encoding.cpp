@@ -143,6 +143,8 @@ std::string readable(std::string text) {
     return valid_utf8(text) ? std::move(text) : repaired_utf8(text);
 }
 
+constexpr const char* before_first_number = R"(,"n":)";
+
 // {"v": version, and then
 std::string versioned(int version) {
     std::string out;
@@ -219,10 +221,18 @@ std::string encode(const Header& header) {
     member(R"(,"s":)", header.seq);
     member(R"(,"at":)", header.at);
     member(R"(,"k":)", header.kinds);
-    member(R"(,"n":)", header.first_number);
+    member(before_first_number, header.first_number);
     member(R"(,"b":)", header.body_digest);
     out += '}';
     return readable(std::move(out));
+}
+
+HeaderParts encode_without_number(Header header) {
+    header.first_number = 0;
+    const auto whole = encode(header);
+    // Behind it is a digest in hex, which does not look like it.
+    const auto number = whole.rfind(before_first_number) + std::string_view(before_first_number).size();
+    return {.before = whole.substr(0, number), .after = whole.substr(number + 1)};
 }
 
 Result<Header> decode_header(const std::string& bytes) {

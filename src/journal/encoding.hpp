@@ -27,6 +27,12 @@ struct Header {
     std::string body_digest;  ///< SHA-256 of salt and body, hex.
 };
 [[nodiscard]] std::string encode(const Header& header);
+/// The same in two parts, between which the digits of its `first_number` belong: for who learns it later.
+struct HeaderParts {
+    std::string before;
+    std::string after;
+};
+[[nodiscard]] HeaderParts encode_without_number(Header header);
 Result<Header> decode_header(const std::string& header);
 [[nodiscard]] std::string body_digest(std::string_view salt, std::string_view body);
 /// The head of the chain after a row with this header.

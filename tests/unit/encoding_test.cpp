@@ -139,6 +139,20 @@ TEST(Golden, WhatWasWrittenThenIsReadToday) {
     EXPECT_EQ(encode_state(*decode_state(text_of(then, "snapshot"))), encode_state(full_state()));
 }
 
+TEST(Encoding, AHeaderIsTheSameWhenItsNumberIsPutInLater) {
+    for (const std::int64_t number : {0, 7, 1'234'567'890}) {
+        // What could be taken for the place of the number.
+        for (const std::string thread : {"t", R"(,"n":0,)", R"(a,"n":1)"}) {
+            auto header = full_header();
+            header.thread = thread;
+            header.kinds.push_back(thread);
+            header.first_number = number;
+            const auto parts = encode_without_number(header);
+            EXPECT_EQ(parts.before + std::to_string(number) + parts.after, encode(header));
+        }
+    }
+}
+
 TEST(Encoding, WhatOlderVersionsDidNotWriteHasADefault) {
     const Doubted old{.attempt = "a", .reason = "r"};
     auto marked = old;

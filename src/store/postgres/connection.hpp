@@ -42,6 +42,7 @@ public:
     Parameters& add(int value) { return add(static_cast<std::int64_t>(value)); }
     Parameters& add(std::string_view text);
     Parameters& add_bytes(std::string_view bytes);
+    Parameters& add_boolean(bool value) { return add(std::string_view(value ? "t" : "f")); }
     Parameters& add_null();
     Parameters& add(std::optional<std::int64_t> value) { return value ? add(*value) : add_null(); }
 

@@ -1,5 +1,7 @@
 #include "store/postgres/migrations.hpp"
 
+#include "store/postgres/append_function.hpp"
+
 #include <array>
 
 namespace assent::postgres {
@@ -42,6 +44,7 @@ CREATE TABLE schema_text(digest text PRIMARY KEY, text text NOT NULL);
 CREATE TABLE snapshot(
   thread bigint PRIMARY KEY, seq bigint NOT NULL, pos bigint NOT NULL, version integer NOT NULL, state bytea NOT NULL)
 )sql",
+    create_append_function,
 };
 
 constexpr auto current = static_cast<std::int64_t>(migrations.size());

@@ -47,6 +47,7 @@ bool is_race(const Error& error) {
     return error.state() == "40P01" || error.state() == "40001";
 }
 constexpr int races_max = 5;
+constexpr int tries_again = 3;  // of an append that was sent, and whose answer was lost
 
 }  // namespace
 
@@ -93,8 +94,11 @@ public:
             number = *taken;
         }
         // What failed before its commit was sent has written nothing, so that is tried again too.
-        auto result = on_server([&](Tables& tables) -> Result<AppendResult> { return tables.write(append, number); });
-        if (result && result->status == AppendStatus::uncertain) result = after_doubt(append, *result, number);
+        auto result = write(append, number);
+        if (result && result->status == AppendStatus::uncertain) {
+            result = Tables::is_one_statement(append) ? write_again(append, *result, number)
+                                                      : after_doubt(append, *result, number);
+        }
         if (!result || (result->status != AppendStatus::done && result->status != AppendStatus::uncertain))
             return result;
         if (append.lease == LeaseUse::take) lease_.forget(append.thread_id);
@@ -118,7 +122,6 @@ public:
             tables.give_back(thread_id, fence, number, false);
             return {};
         });
-        // A thread that this process holds without knowing could be run by nobody while it lives.
         if (!given) lease_.owe({.thread = thread_id, .fence = fence, .runner = number});
         return given;
     }
@@ -159,18 +162,40 @@ private:
         return append.ready || !append.opens.empty() || given_back || append.status;
     }
 
+    Result<AppendResult> write(const Append& append, std::int64_t number) {
+        auto result = on_server([&](Tables& tables) -> Result<AppendResult> { return tables.write(append, number); });
+        if (result && result->status == AppendStatus::uncertain) pool_.drop_idle();
+        return result;
+    }
+
+    // Refused, the first one is over: its row is there or will never be.
+    Result<AppendResult> write_again(const Append& append, const AppendResult& first, std::int64_t number) {
+        for (int tries = 0; tries < tries_again; ++tries) {
+            auto result = write(append, number);
+            if (!result) break;
+            if (result->status == AppendStatus::done) return result;
+            if (result->status == AppendStatus::uncertain) continue;
+            const auto kept = on_server([&](Tables& tables) -> Result<bool> { return tables.has_row(append); });
+            if (!kept) break;
+            return *kept ? Result(first) : result;
+        }
+        return not_known(append, first, number);
+    }
+
+    // A thread that this process holds without knowing could be run by nobody while it lives.
+    Failure not_known(const Append& append, const AppendResult& result, std::int64_t number) {
+        if (append.lease == LeaseUse::take)
+            lease_.owe({.thread = append.thread_id, .fence = result.fence, .runner = number});
+        return {FailureKind::database, result.doubt + "; whether the last change was kept is not known: look again"};
+    }
+
     // What became of an append whose commit was not confirmed. Afterwards a reader sees it, if it was kept.
     Result<AppendResult> after_doubt(const Append& append, const AppendResult& result, std::int64_t number) {
         const auto head = on_server([&](Tables& tables) -> Result<std::optional<ThreadHead>> {
             tables.wait_for_append(append);
             return tables.find_thread(append.thread_id);
         });
-        if (!head) {
-            if (append.lease == LeaseUse::take)
-                lease_.owe({.thread = append.thread_id, .fence = result.fence, .runner = number});
-            return Failure{FailureKind::database,
-                           result.doubt + "; whether the last change was kept is not known: look again"};
-        }
+        if (!head) return not_known(append, result, number);
         if (!append.kinds.empty()) return result;
         // An append without a row has no command to look for.
         const bool given = append.lease == LeaseUse::give_back;

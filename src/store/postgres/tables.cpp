@@ -1,10 +1,13 @@
 #include "store/postgres/tables.hpp"
 
+#include "base/sha256.hpp"
 #include "journal/encoding.hpp"
 #include "journal/lineage.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 namespace assent::postgres {
 namespace {
@@ -27,43 +30,22 @@ constexpr const char* select_below =
     " EXISTS(SELECT FROM runner WHERE runner.no = thread.runner AND alive_until > clock_timestamp())"
     " FROM thread WHERE id > $1::text || '/' AND id < $1::text || '0'"
     " AND substr(id, length($1::text) + 1) ~ '^(/[1-9][0-9]{0,8}[.](0|[1-9][0-9]{0,8}))+$' ORDER BY thread.no";
-// First the threads above, root first, then the thread, then its approvals: everybody locks in this order. Those
-// above cannot be aborted before the append is committed: an abort that follows finds what it began.
+// In the order of append_row.
 constexpr const char* lock_above = "SELECT status FROM thread WHERE id = ANY($1::text[]) ORDER BY id FOR SHARE";
-constexpr const char* lock_thread =
-    "SELECT thread.no, id, status, seq, head, hash, fence, coalesce(runner, 0), task, updated_at, 0, false"
-    " FROM thread WHERE id = $1 FOR UPDATE";
-// Its own right may have run out without its knowing.
-constexpr const char* select_taker = "SELECT FROM runner WHERE no = $1 AND alive_until > clock_timestamp()";
-// A statement of its own, after the lock: one that waited for the lock would look at the runner from before.
-constexpr const char* select_live_runner =
-    "SELECT 'process ' || pid || ' on ' || host FROM runner JOIN thread ON thread.runner = runner.no"
-    " WHERE id = $1 AND alive_until > clock_timestamp()";
+constexpr const char* lock_thread = "SELECT seq, fence FROM thread WHERE id = $1 FOR UPDATE";
 constexpr const char* insert_thread =
     "INSERT INTO thread(id, status, seq, head, hash, fence, task, updated_at) VALUES($1, 0, 0, 0, $2, 0, $3, $4)"
     " ON CONFLICT(id) DO NOTHING";
-constexpr const char* select_closing =
-    "SELECT approval.no, deadline, coalesce(deadline <= extract(epoch FROM clock_timestamp()) * 1000, false)"
-    " FROM approval JOIN thread ON thread.no = approval.thread"
-    " WHERE approval.no = ANY($1::bigint[]) AND id = $2";
-constexpr const char* select_numbers = "SELECT nextval('approval_number') FROM generate_series(1, $1::integer)";
-constexpr const char* delete_closing = "DELETE FROM approval WHERE no = ANY($1::bigint[])";
-constexpr const char* delete_call = "DELETE FROM approval WHERE thread = $1 AND turn = $2 AND position = $3";
-constexpr const char* delete_of_thread = "DELETE FROM approval WHERE thread = $1";
-constexpr const char* insert_journal =
-    "INSERT INTO journal(thread, pos, prev, cmd, at, header, salt, body) VALUES($1, $2, $3, $4, $5, $6, $7, $8)";
-constexpr const char* insert_approval = "INSERT INTO approval VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-constexpr const char* insert_ref = "INSERT INTO approval_ref VALUES($1, $2)";
-constexpr const char* insert_schema = "INSERT INTO schema_text VALUES($1, $2) ON CONFLICT DO NOTHING";
-constexpr const char* insert_snapshot =
-    "INSERT INTO snapshot VALUES($1, $2, $3, $4, $5) ON CONFLICT(thread) DO UPDATE SET seq = excluded.seq,"
-    " pos = excluded.pos, version = excluded.version, state = excluded.state";
-constexpr const char* update_thread =
-    "UPDATE thread SET status = $2, seq = $3, head = $4, hash = $5, fence = $6, runner = nullif($7::bigint, 0),"
-    " updated_at = $8 WHERE no = $1";
-constexpr const char* prune_journal = "UPDATE journal SET salt = NULL, body = NULL WHERE thread = $1 AND pos <= $2";
-constexpr const char* prune_snapshot = "DELETE FROM snapshot WHERE thread = $1";
-constexpr const char* prune_task = "UPDATE thread SET task = '' WHERE no = $1";
+constexpr const char* append_row =
+    "SELECT outcome, at_seq, at_pos, under_fence, first_number, held_by FROM append_row("
+    "in_thread => $1, in_creates => $2, in_task => $3, in_above => $4, in_takes => $5, in_holds => $6,"
+    " in_gives_back => $7, in_runner => $8, in_fence => $9, in_seq => $10, in_status => $11, in_at => $12,"
+    " in_events => $13, in_cmd => $14, in_header_before => $15, in_header_after => $16, in_salt => $17, in_body => $18,"
+    " in_closes => $19, in_late => $20, in_server_time => $21, in_closes_others => $22, in_turns => $23,"
+    " in_positions => $24, in_open_turns => $25, in_open_positions => $26, in_open_asks => $27, in_open_kinds => $28,"
+    " in_open_guards => $29, in_open_digests => $30, in_open_deadlines => $31, in_open_questions => $32,"
+    " in_schema_digests => $33, in_schema_texts => $34, in_snapshot_version => $35, in_snapshot => $36,"
+    " in_marks => $37, in_marks_after => $38, in_unmarks => $39, in_prunes => $40, in_more => $41)";
 constexpr const char* select_open =
     "SELECT approval.no, thread, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
     " FROM approval JOIN thread ON thread.no = approval.thread WHERE approval.no > $1 ORDER BY approval.no LIMIT $2";
@@ -80,9 +62,11 @@ constexpr const char* select_place =
     "SELECT approval.no, thread.no, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
     " FROM approval_ref JOIN thread ON thread.no = approval_ref.thread"
     " LEFT JOIN approval ON approval.no = approval_ref.no WHERE approval_ref.no = $1";
+constexpr const char* select_end = "SELECT no, head FROM thread WHERE id = $1";
 constexpr const char* select_journal =
-    "SELECT pos, prev, cmd, at, header, salt, body FROM journal"
-    " WHERE thread = (SELECT no FROM thread WHERE id = $1) AND pos > $2 ORDER BY pos";
+    "SELECT pos, prev, cmd, at, header, salt, body FROM journal WHERE thread = $1 AND pos > $2 ORDER BY pos";
+constexpr const char* select_row =
+    "SELECT FROM journal WHERE thread = (SELECT no FROM thread WHERE id = $1) AND pos = $2 AND cmd = $3";
 constexpr const char* select_snapshot =
     "SELECT snapshot.seq, pos, version, state FROM snapshot JOIN thread ON thread.no = snapshot.thread WHERE id = $1";
 
@@ -134,9 +118,6 @@ constexpr const char* pick_ready =
 // After the thread was locked: whoever was about to take it has done so then.
 constexpr const char* release_thread = "UPDATE thread SET runner = NULL WHERE id = $1 AND fence = $2 AND runner = $3";
 
-// Another append may take numbers between ours; they must follow each other, so they are taken again.
-constexpr int number_tries_max = 50;
-
 std::string_view bytes_of(const auto& array) {
     return {reinterpret_cast<const char*>(array.data()), array.size()};
 }
@@ -148,25 +129,43 @@ std::array<std::uint8_t, N> fixed(const std::string& bytes) {
     return out;
 }
 
-// {1,2,3}
-std::string array_of(const std::vector<std::int64_t>& numbers) {
-    std::string text = "{";
-    for (const auto number : numbers) text += (text.size() == 1 ? "" : ",") + std::to_string(number);
-    return text + "}";
+// How a value stands in an array: 7, NULL, "b\"c".
+std::string in_array(std::int64_t number) {
+    return std::to_string(number);
 }
 
-// {"a","b\"c"}
-std::string array_of(const std::vector<std::string>& texts) {
+std::string in_array(const std::optional<std::int64_t>& number) {
+    return number ? in_array(*number) : "NULL";
+}
+
+std::string in_array(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c;
+    }
+    return quoted + '"';
+}
+
+// {1,2,3}, of one member of each.
+template <class All, class Member = std::identity>
+std::string array_of(const All& all, Member member = {}) {
     std::string array = "{";
-    for (const auto& text : texts) {
-        array += array.size() == 1 ? "\"" : ",\"";
-        for (const char c : text) {
-            if (c == '"' || c == '\\') array += '\\';
-            array += c;
-        }
-        array += '"';
+    for (const auto& one : all) {
+        if (array.size() > 1) array += ',';
+        array += in_array(std::invoke(member, one));
     }
     return array + "}";
+}
+
+// The same; null where there are none.
+template <class All, class Member = std::identity>
+void add_array(Parameters& parameters, const All& all, Member member = {}) {
+    all.empty() ? parameters.add_null() : parameters.add(array_of(all, member));
+}
+
+std::string in_hex(std::string_view bytes) {
+    return "\\x" + hex({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
 ThreadHead read_head(const Rows& rows, int row) {
@@ -208,27 +207,82 @@ std::string task_of(const Append& append) {
     return task;
 }
 
-// What stops this append of `runner`, if anything does.
-AppendStatus check(const Append& append, const Tables::Standing& standing, std::int64_t runner) {
-    const auto& head = standing.head;
-    const auto& open = standing.open;
-    if (head.no == 0) return AppendStatus::unknown_thread;
-    if (standing.stopped) return AppendStatus::stopped;
-    if (append.lease == LeaseUse::take && head.runner_alive) return AppendStatus::leased;
-    const bool owns = append.lease == LeaseUse::keep || append.lease == LeaseUse::give_back;
-    if (owns && append.fence != head.fence) return AppendStatus::fenced;
-    if (append.expected_seq && *append.expected_seq != head.seq) return AppendStatus::conflict;
-    // Given back by a runner that was not told of it, or held under a right that has run out.
-    if (owns && (head.runner == 0 || head.runner != runner)) return AppendStatus::fenced;
-    for (auto number = append.closes.begin(); number != append.closes.end(); ++number) {
-        if (std::find(append.closes.begin(), number, *number) != number) return AppendStatus::closed;
-        const auto found =
-            std::find_if(open.begin(), open.end(), [&](const auto& known) { return known.number == *number; });
-        if (found == open.end()) return AppendStatus::closed;
-        if (append.closes_late) continue;
-        if (found->is_past || (found->deadline && *found->deadline <= append.at)) return AppendStatus::expired;
+AppendStatus status_of(const std::string& outcome) {
+    static constexpr std::pair<std::string_view, AppendStatus> all[] = {
+        {"done", AppendStatus::done},       {"unknown_thread", AppendStatus::unknown_thread},
+        {"stopped", AppendStatus::stopped}, {"leased", AppendStatus::leased},
+        {"fenced", AppendStatus::fenced},   {"conflict", AppendStatus::conflict},
+        {"closed", AppendStatus::closed},   {"expired", AppendStatus::expired}};
+    const auto* const found = std::ranges::find(all, outcome, &std::pair<std::string_view, AppendStatus>::first);
+    if (found != std::end(all)) return found->second;
+    if (outcome == "no_right")
+        throw Error("55000", "the right of this process to run threads has run out; try again", false);
+    throw Error("XX000", "the function append_row says what this version does not know", false);
+}
+
+// The parameters of append_row, in its order, for a thread that stands at event `seq`.
+Parameters parameters_of(const Append& append, std::int64_t runner, std::int64_t seq, bool server_time) {
+    const bool holds = append.lease == LeaseUse::keep || append.lease == LeaseUse::give_back;
+    const auto root = journal::root_of(append.thread_id);
+    const auto events = static_cast<std::int64_t>(append.kinds.size());
+    journal::HeaderParts header;
+    if (events > 0) {
+        header = journal::encode_without_number({.thread = append.thread_id,
+                                                 .seq = seq + events,
+                                                 .at = append.at,
+                                                 .kinds = append.kinds,
+                                                 .body_digest = journal::body_digest(append.salt, append.body)});
     }
-    return AppendStatus::done;
+    Parameters all;
+    all.add(append.thread_id).add_boolean(append.create).add(task_of(append));
+    add_array(all, append.ancestors);
+    all.add_boolean(append.lease == LeaseUse::take).add_boolean(holds);
+    all.add_boolean(append.lease == LeaseUse::give_back).add(runner).add(append.fence).add(seq);
+    append.status ? all.add(static_cast<std::int64_t>(*append.status)) : all.add_null();
+    all.add(append.at).add(events).add_bytes(bytes_of(append.command));
+    all.add_bytes(header.before).add_bytes(header.after).add_bytes(append.salt).add_bytes(append.body);
+    add_array(all, append.closes);
+    all.add_boolean(append.closes_late).add_boolean(server_time);
+    const auto calls = append.closes_thread ? std::vector<std::pair<int, int>>() : append.closes_calls;
+    all.add_boolean(append.closes_thread || !calls.empty());
+    add_array(all, calls, &std::pair<int, int>::first);
+    add_array(all, calls, &std::pair<int, int>::second);
+    const auto& opens = append.opens;
+    add_array(all, opens, &OpenApproval::turn);
+    add_array(all, opens, &OpenApproval::position);
+    add_array(all, opens, &OpenApproval::ask_no);
+    add_array(all, opens, [](const auto& open) { return static_cast<std::int64_t>(open.kind); });
+    add_array(all, opens, &OpenApproval::guard);
+    add_array(all, opens, &OpenApproval::digest);
+    add_array(all, opens, &OpenApproval::deadline);
+    add_array(all, opens, [](const auto& open) { return in_hex(open.question); });
+    auto schemas = append.schemas;
+    std::ranges::sort(schemas);
+    add_array(all, schemas, &std::pair<std::string, std::string>::first);
+    add_array(all, schemas, &std::pair<std::string, std::string>::second);
+    if (append.snapshot) {
+        all.add(append.snapshot->version).add_bytes(append.snapshot->state);
+    } else {
+        all.add_null().add_null();
+    }
+    // Of a thread that works for another, the one that works for none goes on.
+    append.ready ? all.add(root) : all.add_null();
+    all.add(append.ready_after_ms);
+    all.add_boolean(append.lease == LeaseUse::take && append.expected_seq && root == append.thread_id);
+    all.add(append.prunes);
+    all.add_boolean(append.snapshot || append.ready || append.prunes);
+    return all;
+}
+
+AppendResult read_result(const Rows& rows) {
+    AppendResult result{.status = status_of(rows.text(0, 0))};
+    if (result.status == AppendStatus::leased) result.leased_by = rows.text(0, 5);
+    if (result.status != AppendStatus::done) return result;
+    result.seq = rows.integer(0, 1);
+    result.pos = rows.integer(0, 2);
+    result.fence = rows.integer(0, 3);
+    result.first_number = rows.integer(0, 4);
+    return result;
 }
 
 }  // namespace
@@ -255,173 +309,48 @@ Rows Tables::read(const char* sql, const Parameters& parameters) {
     return std::move(results[results.size() - 2]);
 }
 
-Tables::Standing Tables::lock(const Append& append, std::int64_t runner) {
-    Connection::Pipeline pipeline(connection_);
-    begin(pipeline);
-    if (!append.ancestors.empty()) pipeline.add(lock_above, Parameters().add(array_of(append.ancestors)));
-    if (append.create) add_thread(pipeline, append);
-    pipeline.add(lock_thread, Parameters().add(append.thread_id));
-    // Each statement costs the server about as much as a row: only what this append asks for.
-    const std::size_t takes = append.lease == LeaseUse::take ? 2 : 0;
-    const std::size_t closes = append.closes.empty() ? 0 : 1;
-    if (takes != 0) {
-        pipeline.add(select_taker, Parameters().add(runner));
-        pipeline.add(select_live_runner, Parameters().add(append.thread_id));
-    }
-    if (closes != 0) pipeline.add(select_closing, Parameters().add(array_of(append.closes)).add(append.thread_id));
-    const auto results = pipeline.finish();
-    const auto& found = results[results.size() - 1 - takes - closes];
-    Standing standing;
-    if (!append.ancestors.empty()) {
-        // Behind BEGIN, and the setting of a schema.
-        const auto& above = results[schema_.empty() ? 1 : 2];
-        for (int row = 0; row < above.count(); ++row)
-            standing.stopped |= static_cast<ThreadStatus>(above.integer(row, 0)) == ThreadStatus::aborted;
-    }
-    if (takes != 0) standing.taker_lives = results[results.size() - 2 - closes].count() != 0;
-    if (found.count() == 0) return standing;
-    standing.head = read_head(found, 0);
-    if (takes != 0) {
-        const auto& holder = results[results.size() - 1 - closes];
-        standing.head.runner_alive = holder.count() != 0;
-        if (standing.head.runner_alive) standing.runner_words = holder.text(0, 0);
-    }
-    if (closes == 0) return standing;
-    const auto& open = results.back();
-    for (int row = 0; row < open.count(); ++row) {
-        auto& closing = standing.open.emplace_back();
-        closing.number = open.integer(row, 0);
-        if (!open.is_null(row, 1)) closing.deadline = open.integer(row, 1);
-        closing.is_past = server_time_ && open.boolean(row, 2);
-    }
-    return standing;
-}
-
-std::int64_t Tables::next_numbers(std::size_t count) {
-    if (count == 0) return 0;
-    for (int tries = 0; tries < number_tries_max; ++tries) {
-        const auto rows = connection_.run(select_numbers, Parameters().add(static_cast<std::int64_t>(count)));
-        const auto first = rows.integer(0, 0);
-        if (rows.integer(rows.count() - 1, 0) == first + static_cast<std::int64_t>(count) - 1) return first;
-    }
-    throw Error("", "too many questions are asked at the same time", false);
+bool Tables::is_one_statement(const Append& append) {
+    const bool fence_is_known = append.lease != LeaseUse::take || (append.create && append.expected_seq == 0);
+    return append.expected_seq && !append.kinds.empty() && fence_is_known;
 }
 
 AppendResult Tables::write(const Append& append, std::int64_t runner) {
     const Transaction transaction(connection_);
-    const auto standing = lock(append, runner);
-    if (append.lease == LeaseUse::take && !standing.taker_lives)
-        throw Error("55000", "the right of this process to run threads has run out; try again", false);
-    AppendResult result{.status = check(append, standing, runner)};
-    if (result.status == AppendStatus::leased) result.leased_by = standing.runner_words;
-    if (result.status != AppendStatus::done) return result;
-    auto head = standing.head;
-    if (append.lease == LeaseUse::take) {
-        ++head.fence;
-        head.runner = runner;
+    auto seq = append.expected_seq;
+    auto fence = append.fence;
+    const bool one_statement = is_one_statement(append);
+    if (!one_statement) {
+        Connection::Pipeline pipeline(connection_);
+        begin(pipeline);
+        if (!append.ancestors.empty()) pipeline.add(lock_above, Parameters().add(array_of(append.ancestors)));
+        pipeline.add(lock_thread, Parameters().add(append.thread_id));
+        const auto found = std::move(pipeline.finish().back());
+        const bool there = found.count() != 0;
+        if (!seq) seq = there ? found.integer(0, 0) : 0;
+        fence = there ? found.integer(0, 1) : 0;
     }
-    if (append.lease == LeaseUse::give_back) head.runner = 0;
-    if (append.status) head.status = *append.status;
-    result.first_number = next_numbers(append.opens.size());
+    if (append.lease == LeaseUse::take) ++fence;
     Connection::Pipeline pipeline(connection_);
-    add_rows(pipeline, append, head, result.first_number);
-    pipeline.add("COMMIT");
+    const bool pooled = !schema_.empty();
+    if (one_statement && pooled) begin(pipeline);
+    pipeline.add(append_row, parameters_of(append, runner, *seq, server_time_));
+    if (!one_statement || pooled) pipeline.add("COMMIT");
     try {
-        (void)pipeline.finish();
+        const auto results = pipeline.finish();
+        const auto result = read_result(results[one_statement && pooled ? 2 : 0]);
+        if (result.status == AppendStatus::conflict && !append.expected_seq)
+            throw Error("40001", "somebody else has just made this thread; try again", false);
+        return result;
     } catch (const Error& error) {
         if (!error.connection_lost()) throw;
-        return {.status = AppendStatus::uncertain, .fence = head.fence, .doubt = failure_of(error).message};
-    }
-    result.seq = head.seq;
-    result.pos = head.head;
-    result.fence = head.fence;
-    return result;
-}
-
-// Of a thread that works for another, the one that works for none goes on.
-void Tables::add_ready(Connection::Pipeline& pipeline, const Append& append, const ThreadHead& head) {
-    const auto root = journal::root_of(append.thread_id);
-    if (append.ready) pipeline.add(insert_ready, Parameters().add(root).add(append.ready_after_ms));
-    if (append.lease == LeaseUse::take && append.expected_seq && root == append.thread_id)
-        pipeline.add(delete_ready, Parameters().add(head.no));
-}
-
-void Tables::add_questions(Connection::Pipeline& pipeline, const Append& append, std::int64_t thread,
-                           std::int64_t number) {
-    for (const auto& row : append.opens) {
-        pipeline.add(insert_approval, Parameters()
-                                          .add(number)
-                                          .add(thread)
-                                          .add(row.turn)
-                                          .add(row.position)
-                                          .add(row.ask_no)
-                                          .add(static_cast<std::int64_t>(row.kind))
-                                          .add(row.guard)
-                                          .add(row.digest)
-                                          .add(row.deadline)
-                                          .add(append.at)
-                                          .add_bytes(row.question));
-        pipeline.add(insert_ref, Parameters().add(number).add(thread));
-        ++number;
+        return {.status = AppendStatus::uncertain, .fence = fence, .doubt = failure_of(error).message};
     }
 }
 
-void Tables::add_rows(Connection::Pipeline& pipeline, const Append& append, ThreadHead& head,
-                      std::int64_t first_number) {
-    if (!append.closes.empty()) pipeline.add(delete_closing, Parameters().add(array_of(append.closes)));
-    for (const auto& [turn, position] : append.closes_calls)
-        pipeline.add(delete_call, Parameters().add(head.no).add(turn).add(position));
-    if (append.closes_thread) pipeline.add(delete_of_thread, Parameters().add(head.no));
-    if (!append.kinds.empty()) {
-        head.seq += static_cast<std::int64_t>(append.kinds.size());
-        head.updated_at = append.at;
-        const auto header =
-            journal::encode(journal::Header{.thread = append.thread_id,
-                                            .seq = head.seq,
-                                            .at = append.at,
-                                            .kinds = append.kinds,
-                                            .first_number = first_number,
-                                            .body_digest = journal::body_digest(append.salt, append.body)});
-        head.hash = journal::chain(head.hash, header);
-        // The number of its last event is a row's position.
-        pipeline.add(insert_journal, Parameters()
-                                         .add(head.no)
-                                         .add(head.seq)
-                                         .add(head.head)
-                                         .add_bytes(bytes_of(append.command))
-                                         .add(append.at)
-                                         .add_bytes(header)
-                                         .add_bytes(append.salt)
-                                         .add_bytes(append.body));
-        head.head = head.seq;
-    }
-    add_questions(pipeline, append, head.no, first_number);
-    // In one order, or two that bring the same ones would wait for each other.
-    auto schemas = append.schemas;
-    std::ranges::sort(schemas);
-    for (const auto& [digest, text] : schemas) pipeline.add(insert_schema, Parameters().add(digest).add(text));
-    if (append.snapshot) {
-        pipeline.add(insert_snapshot, Parameters()
-                                          .add(head.no)
-                                          .add(head.seq)
-                                          .add(head.head)
-                                          .add(append.snapshot->version)
-                                          .add_bytes(append.snapshot->state));
-    }
-    pipeline.add(update_thread, Parameters()
-                                    .add(head.no)
-                                    .add(static_cast<std::int64_t>(head.status))
-                                    .add(head.seq)
-                                    .add(head.head)
-                                    .add_bytes(bytes_of(head.hash))
-                                    .add(head.fence)
-                                    .add(head.runner)
-                                    .add(head.updated_at));
-    add_ready(pipeline, append, head);
-    if (!append.prunes) return;
-    pipeline.add(prune_journal, Parameters().add(head.no).add(*append.prunes));
-    pipeline.add(prune_snapshot, Parameters().add(head.no));
-    pipeline.add(prune_task, Parameters().add(head.no));
+bool Tables::has_row(const Append& append) {
+    const auto pos = append.expected_seq.value_or(0) + static_cast<std::int64_t>(append.kinds.size());
+    const auto rows = read(select_row, Parameters().add(append.thread_id).add(pos).add_bytes(bytes_of(append.command)));
+    return rows.count() != 0;
 }
 
 std::optional<ThreadHead> Tables::find_thread(const std::string& id) {
@@ -445,8 +374,11 @@ std::vector<ThreadHead> Tables::descendants(const std::string& thread_id) {
 }
 
 std::vector<JournalRow> Tables::load(const std::string& thread_id, std::int64_t after) {
-    const auto found = read(select_journal, Parameters().add(thread_id).add(after));
     std::vector<JournalRow> rows;
+    // Most often nothing is new, and the journal, with its many parts, costs more to look at than the thread.
+    const auto end = read(select_end, Parameters().add(thread_id));
+    if (end.count() == 0 || end.integer(0, 1) <= after) return rows;
+    const auto found = read(select_journal, Parameters().add(end.integer(0, 0)).add(after));
     for (int row = 0; row < found.count(); ++row) {
         const bool first = rows.empty();
         const auto before = first ? 0 : rows.back().pos;

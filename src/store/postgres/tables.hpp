@@ -14,20 +14,6 @@ namespace assent::postgres {
 /// All members throw Error.
 class Tables {
 public:
-    /// What an append needs to know of its thread and of what it closes.
-    struct Closing {
-        std::int64_t number = 0;
-        std::optional<UnixMillis> deadline;
-        bool is_past = false;  ///< By the server's clock, after the thread was locked.
-    };
-    struct Standing {
-        ThreadHead head;
-        std::string runner_words;
-        std::vector<Closing> open;
-        bool stopped = false;      ///< A thread above was aborted.
-        bool taker_lives = false;  ///< Whose append it is has the right to run threads.
-    };
-
     /// `schema`: set for each transaction, for poolers that give each to another connection; empty: it was set
     /// for the connection. `server_time`: as in PostgresOptions.
     Tables(Connection& connection, std::string schema, bool server_time)
@@ -36,8 +22,14 @@ public:
     [[nodiscard]] Connection& connection() const noexcept { return connection_; }
 
     /// One append, in a transaction of its own. Refused, it has written nothing. `uncertain` where the connection
-    /// was lost while it was committed.
+    /// was lost while it was made; its fence is the one that it takes or keeps.
     AppendResult write(const Append& append, std::int64_t runner);
+    /// Whether `write` sends all at once: what does not come back may still be under way then, and no lock tells
+    /// whether it is. Such an append says at which event the thread stands, so it can be made only once: whoever makes
+    /// it again and is refused knows that the first one is over.
+    [[nodiscard]] static bool is_one_statement(const Append& append);
+    /// Whether the row of such an append is there.
+    bool has_row(const Append& append);
 
     std::optional<ThreadHead> find_thread(const std::string& id);
     std::vector<ThreadHead> threads();
@@ -72,13 +64,7 @@ public:
 private:
     void begin(Connection::Pipeline& pipeline) const;
     Rows read(const char* sql, const Parameters& parameters);
-    Standing lock(const Append& append, std::int64_t runner);
     static void add_thread(Connection::Pipeline& pipeline, const Append& append);
-    std::int64_t next_numbers(std::size_t count);
-    static void add_questions(Connection::Pipeline& pipeline, const Append& append, std::int64_t thread,
-                              std::int64_t number);
-    static void add_ready(Connection::Pipeline& pipeline, const Append& append, const ThreadHead& head);
-    void add_rows(Connection::Pipeline& pipeline, const Append& append, ThreadHead& head, std::int64_t first_number);
 
     Connection& connection_;
     std::string schema_;
