@@ -1,4 +1,4 @@
-"""A disk without room, a real one: what cannot be stored is told, nothing runs twice and nothing is lost.
+"""A disk without room or that takes nothing, a real one: what cannot be stored is told, nothing runs twice and nothing is lost.
 
 The file system is one in memory of 2 MB, in a mount namespace of this test's own.
 """
@@ -73,6 +73,20 @@ class FullDisk(ProgramTest):
         self.assert_full(*args)
         self.make_room()
         self.assert_status(self.assent(*args), WAITING)
+
+    def remount(self, how: str):
+        subprocess.run(["mount", "-o", f"remount,{how}", self.disk], check=True)
+
+    def test_a_disk_that_becomes_read_only(self):
+        [approval] = self.waiting(write("a.txt", "as approved\n"))
+        self.remount("ro")
+        self.assert_fails(["approve", approval], "database", "read-only")
+        self.assert_fails(["resume", "t"], "database", "read-only")
+        self.remount("rw")
+        self.assertEqual(self.pending_ids(), [approval])
+        self.ok("approve", approval)
+        self.assert_status(self.assent("resume", "t"), 0)
+        self.assertEqual(self.file("a.txt").read_text(), "as approved\n")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ class Ended:
 class Folder:
     def __init__(self, program, turns):
         self.root = Path(tempfile.mkdtemp(prefix="assent-crash-"))
+        self.db = self.root / "assent.db"
         self.program = program
         self.started = set()  # process ids of the program itself
         self.workspace = self.root / "workspace"
@@ -71,7 +72,7 @@ class Folder:
             **(points or {}),
         }
         process = subprocess.Popen(
-            [self.program, "--db", f"sqlite:{self.root / 'assent.db'}", "--json", *arguments],
+            [self.program, "--db", f"sqlite:{self.db}", "--json", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -102,8 +103,9 @@ class Folder:
         copy = Path(tempfile.mkdtemp(dir=self.root, prefix="copy-"))
         # The journal too: one who was killed while it made the tables has left them half written.
         for end in ("", "-journal", "-wal"):
-            if (self.root / f"assent.db{end}").exists():
-                shutil.copy(self.root / f"assent.db{end}", copy / f"assent.db{end}")
+            there = self.db.with_name(self.db.name + end)
+            if there.exists():
+                shutil.copy(there, copy / there.name)
         return sqlite3.connect(copy / "assent.db")
 
     def journal(self):

@@ -15,7 +15,7 @@ import concurrent.futures
 import sys
 import time
 
-from folder import Wrong, need
+from folder import Folder, Wrong, need
 from scenario import ALL, go_through
 
 WORKERS = 2
@@ -25,7 +25,6 @@ INSIDE = ("file.", "shell:")
 def in_flight(point):
     """Passed while a call is claimed and its outcome is not recorded; some are inside of tools."""
     return point in ("after:claimed", "tool:start", "tool:end", "before:finished") or point.startswith(INSIDE)
-
 
 
 class AtPoints:
@@ -97,10 +96,10 @@ def compare_with_journal(scenario, names, rows):
     need(tools[0] >= tools[1] >= tools[0] - len(scenario.crashes), f"{scenario.name}: tools {tools}")
 
 
-def kill_once(scenario, program, number, point, n):
+def kill_once(scenario, program, number, point, n, launcher=AtPoints, folder_of=Folder):
     crashes = {**scenario.crashes, number: f"{point}:{n}"}
     try:
-        person = go_through(scenario, program, lambda folder: AtPoints(folder, crashes))
+        person = go_through(scenario, program, lambda folder: launcher(folder, crashes), folder_of=folder_of)
     except Wrong as wrong:
         raise Wrong(f"process {number} killed at {point}:{n}: {wrong}") from wrong
     if person.deaths and not scenario.crashes:
@@ -110,6 +109,31 @@ def kill_once(scenario, program, number, point, n):
         need(flight > 0 or not in_flight(point), f"{scenario.name} {point}:{n}: nothing was in flight")
         need(flight == 0 or may_be, f"{scenario.name} {point}:{n}: {flight} in flight")
     return person
+
+
+def kill_at_each(cases, kill):
+    """Of each (scenario, number of the process, its command, point, how often until then): what became of it."""
+    rows = collections.defaultdict(lambda: [0, 0, 0, 0])
+    faults = []
+    starts = 0
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as workers:
+        jobs = {
+            workers.submit(kill, scenario, number, point, n): (point, command)
+            for scenario, number, command, point, n in cases
+        }
+        for job in concurrent.futures.as_completed(jobs):
+            row = rows[jobs[job]]
+            row[0] += 1
+            try:
+                person = job.result()
+            except Wrong as wrong:
+                faults.append(str(wrong))
+                continue
+            row[1] += person.unknown
+            row[2] += person.proved
+            row[3] += person.counted
+            starts += sum(person.effects_seen.values())
+    return rows, faults, starts
 
 
 def print_table(rows):
@@ -129,26 +153,7 @@ def main():
     began = time.monotonic()
     points = [(scenario, *point) for scenario in ALL for point in without_kills(scenario, program)]
     cases = points[:: options.every]
-    rows = collections.defaultdict(lambda: [0, 0, 0, 0])
-    faults = []
-    starts = 0
-    with concurrent.futures.ThreadPoolExecutor(WORKERS) as workers:
-        jobs = {
-            workers.submit(kill_once, scenario, program, number, point, n): (point, command)
-            for scenario, number, command, point, n in cases
-        }
-        for job in concurrent.futures.as_completed(jobs):
-            row = rows[jobs[job]]
-            row[0] += 1
-            try:
-                person = job.result()
-            except Wrong as wrong:
-                faults.append(str(wrong))
-                continue
-            row[1] += person.unknown
-            row[2] += person.proved
-            row[3] += person.counted
-            starts += sum(person.effects_seen.values())
+    rows, faults, starts = kill_at_each(cases, lambda *case: kill_once(case[0], program, *case[1:]))
     print_table(rows)
     for fault in faults:
         print(f"WRONG: {fault}")

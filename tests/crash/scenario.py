@@ -321,7 +321,7 @@ class Person:
         self.proved = len(known & set(finished))
         need(known <= set(finished) | released, "an attempt is lost")
         # One of a start that was given back goes by its age, if who gave it back was killed just then.
-        left = {path.name for path in self.folder.root.glob("assent.db-receipts/*")}
+        left = {path.name for path in self.folder.db.parent.glob("assent.db-receipts/*")}
         need(left <= released, f"receipts are left over: {left - released}")
 
     def check_at_rest(self):
@@ -333,9 +333,9 @@ class Person:
             connection.close()
 
 
-def go_through(scenario, program, launch_with, look=None, person_of=Person):
+def go_through(scenario, program, launch_with, look=None, person_of=Person, folder_of=Folder):
     """A fresh folder, one person. `launch_with(folder)` makes the launcher, `look(person)` sees the end."""
-    folder = Folder(program, scenario.turns)
+    folder = folder_of(program, scenario.turns)
     person = person_of(scenario, folder, launch_with(folder))
     try:
         person.go()
