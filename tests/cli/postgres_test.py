@@ -98,12 +98,6 @@ class PostgresTest(ProgramTest):
         self.url = URL.replace("/postgres?", "/nothing?")
         self.assert_fails(["threads"], "database", 'database "nothing" does not exist')
 
-    def test_through_a_pooler_of_transactions(self):
-        self.url += "&pooler=transaction"
-        [asked] = self.waiting(shell("echo one >>done"))
-        self.ok("approve", asked)
-        self.assertIn("That is all.", self.ok("resume", "t").out)
-
     def test_doctor_says_what_the_server_may_lose(self):
         done = self.assent("--json", "doctor")
         checks = {check["name"]: check for check in done.json["checks"]}

@@ -42,13 +42,18 @@ private:
     std::filesystem::path path_;
 };
 
-enum class StoreKind { memory, sqlite, postgres };
+/// `pooled` is PostgreSQL behind a pooler of transactions.
+enum class StoreKind { memory, sqlite, postgres, pooled };
 
 #ifdef ASSENT_TEST_POSTGRES
-inline std::string postgres_url() {
-    std::ifstream file(ASSENT_TEST_POSTGRES);
+inline std::string postgres_url(StoreKind kind = StoreKind::postgres) {
+    const bool pooled = kind == StoreKind::pooled;
+    std::ifstream file(pooled ? ASSENT_TEST_POOLER : ASSENT_TEST_POSTGRES);
     std::string url;
-    if (!std::getline(file, url)) throw std::runtime_error("no server runs; tools/postgres-server starts one");
+    if (!std::getline(file, url)) {
+        throw std::runtime_error(pooled ? "no pooler runs; tools/postgres-pooler starts one"
+                                        : "no server runs; tools/postgres-server starts one");
+    }
     return url;
 }
 /// Tables of its own for each folder.
@@ -60,6 +65,10 @@ inline PostgresOptions postgres_options(const TemporaryFolder& folder) {
 inline std::vector<StoreKind> store_kinds() {
     return {StoreKind::memory, StoreKind::sqlite, StoreKind::postgres};
 }
+/// For what a store itself does.
+inline std::vector<StoreKind> all_store_kinds() {
+    return {StoreKind::memory, StoreKind::sqlite, StoreKind::postgres, StoreKind::pooled};
+}
 #else
 inline std::vector<StoreKind> store_kinds() {
     return {StoreKind::memory, StoreKind::sqlite};
@@ -68,8 +77,8 @@ inline std::vector<StoreKind> store_kinds() {
 
 inline std::unique_ptr<Checkpointer> make_store(StoreKind kind, const TemporaryFolder& folder) {
 #ifdef ASSENT_TEST_POSTGRES
-    if (kind == StoreKind::postgres)
-        return std::make_unique<PostgresCheckpointer>(postgres_url(), postgres_options(folder));
+    if (kind == StoreKind::postgres || kind == StoreKind::pooled)
+        return std::make_unique<PostgresCheckpointer>(postgres_url(kind), postgres_options(folder));
 #endif
     if (kind == StoreKind::memory) return std::make_unique<MemoryCheckpointer>();
     return std::make_unique<SqliteCheckpointer>(folder.file("test.db"));
@@ -82,9 +91,11 @@ inline std::string store_name(const testing::TestParamInfo<StoreKind>& kind) {
         case StoreKind::sqlite:
             return "Sqlite";
         case StoreKind::postgres:
+            return "Postgres";
+        case StoreKind::pooled:
             break;
     }
-    return "Postgres";
+    return "Pooled";
 }
 
 }  // namespace assent::test

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace assent {
 namespace {
 
@@ -50,7 +52,7 @@ protected:
     UnixMillis at_ = 1000;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(store_kinds()), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStore, testing::ValuesIn(all_store_kinds()), store_name);
 
 TEST_P(EveryStore, MakesAThreadWithItsFirstAppend) {
     EXPECT_FALSE(store_->find_thread("t")->has_value());
@@ -234,6 +236,42 @@ TEST_P(EveryStore, AnOpenQuestionComesBackAsItWasAsked) {
     EXPECT_EQ(store_->threads()->at(0).open, 1);
 }
 
+TEST_P(EveryStore, TextsOfQuestionsAreKeptWhateverIsInThem) {
+    const std::vector<std::string> texts = {"",
+                                            "NULL",
+                                            "null",
+                                            "{}",
+                                            "{a,b}",
+                                            R"(a"b)",
+                                            R"(\)",
+                                            R"(\x41)",
+                                            "'; DROP TABLE journal; --",
+                                            "a, b",
+                                            " a ",
+                                            "\n\t",
+                                            "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
+                                            "$1 $function$"};
+    auto ask = event();
+    for (const auto& text : texts) {
+        auto& open = ask.opens.emplace_back(question(1, static_cast<int>(ask.opens.size())));
+        open.guard = open.digest = text;
+        open.question = text + std::string("\0\xff", 2);
+        if (!text.empty()) open.deadline = 77'000;
+        ask.schemas.emplace_back("digest of " + text, text);
+    }
+    done(ask);
+    const auto rows = *store_->open_approvals({}, 0, 100);
+    ASSERT_EQ(rows.size(), texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        EXPECT_EQ(rows[i].number, static_cast<std::int64_t>(i) + 1);
+        EXPECT_EQ(rows[i].position, static_cast<int>(i));
+        EXPECT_EQ(std::tuple(rows[i].guard, rows[i].digest), std::tuple(texts[i], texts[i]));
+        EXPECT_EQ(rows[i].question, ask.opens[i].question);
+        EXPECT_EQ(rows[i].deadline, ask.opens[i].deadline);
+        EXPECT_EQ(*store_->schema("digest of " + texts[i]), texts[i]);
+    }
+}
+
 TEST_P(EveryStore, ClosesWhatIsOpenAndInTimeOrNothing) {
     auto ask = event();
     ask.opens = {question(1, 0, 5000), question(1, 1)};
@@ -316,7 +354,8 @@ TEST_P(EveryStore, LoadsWhatCameAfterAPosition) {
 TEST_P(EveryStore, TheHeadIsTheChainOverAllRows) {
     for (int i = 0; i < 5; ++i) {
         auto append = event();
-        append.kinds.resize(static_cast<std::size_t>(i + 1), "judged");
+        // Lengths of headers that need one, two and three bytes.
+        append.kinds.resize(std::array{1U, 30U, 2U, 10'000U, 1U}.at(static_cast<std::size_t>(i)), "judged");
         append.opens.resize(static_cast<std::size_t>(i), question(1, i));
         done(append);
         done(event("other"));

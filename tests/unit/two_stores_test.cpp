@@ -44,7 +44,8 @@ Append any_append(Dice& dice, UnixMillis& at, FakeRandom& random) {
 
 class TwoStores : public testing::TestWithParam<StoreKind> {};
 
-INSTANTIATE_TEST_SUITE_P(MemoryAnd, TwoStores, testing::Values(StoreKind::sqlite, StoreKind::postgres), store_name);
+INSTANTIATE_TEST_SUITE_P(MemoryAnd, TwoStores,
+                         testing::Values(StoreKind::sqlite, StoreKind::postgres, StoreKind::pooled), store_name);
 
 TEST_P(TwoStores, DoTheSameWithAnySequenceOfAppends) {
     for (const auto seed : seeds()) {

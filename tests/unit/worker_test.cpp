@@ -60,7 +60,7 @@ protected:
     std::map<std::string, std::vector<RunEnd>> ends_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, Workers, testing::ValuesIn(store_kinds()), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, Workers, testing::ValuesIn(all_store_kinds()), store_name);
 
 TEST_P(Workers, GoesOnWithWhatWasAnswered) {
     const auto first = asked("first");
