@@ -30,7 +30,9 @@ struct PostgresOptions {
     /// not change tables.
     bool migrate = true;
     int connections_max = 8;  ///< Of the pool; one more renews the lease, and with `listen` one more hears and tells.
-    std::int64_t connect_ms = 10'000;  ///< How long to wait for a connection before it is a failure.
+    /// How long connecting may take; and how long all of the pool may be in use, none given back, before it is a
+    /// failure.
+    std::int64_t connect_ms = 10'000;
     /// A server that says nothing for so long while it is asked counts as gone; what it was doing is in doubt.
     std::int64_t answer_ms = 30'000;
     std::int64_t lease_ms = 10'000;  ///< How long a runner that gives no sign keeps its threads.

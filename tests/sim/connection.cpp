@@ -2,6 +2,7 @@
 
 #include "sim/weakness.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -26,6 +27,12 @@ std::string_view name_of(Fault fault) {
             return "fault: dies after an append";
     }
     return "fault";
+}
+
+// As postgres::Tables has it.
+bool is_one_statement(const Append& append) {
+    const bool fence_is_known = append.lease != LeaseUse::take || (append.create && append.expected_seq == 0);
+    return append.expected_seq && !append.kinds.empty() && fence_is_known;
 }
 
 }  // namespace
@@ -121,13 +128,42 @@ Result<AppendResult> Connection::lost(const Append& append) {
     const auto head = shared_.rows.find_thread(append.thread_id);
     auto fence = head && head->has_value() ? (*head)->fence : 0;
     if (append.lease == LeaseUse::take) ++fence;
-    if (is_weak(Weakness::looks_before_commit)) shared_.under_way.emplace(append, process_);
-    return after_doubt_of_runner(append, {.status = AppendStatus::uncertain, .fence = fence});
+    const AppendResult doubtful{.status = AppendStatus::uncertain, .fence = fence};
+    const bool weak = is_weak(Weakness::looks_before_commit);
+    // What holds no lock yet when its connection is lost may still be made, at any time.
+    if (weak || (is_one_statement(append) && shared_.chance(50))) {
+        end_commit_under_way(append.thread_id);
+        shared_.under_way.emplace(append, process_);
+    }
+    return is_one_statement(append) && !weak ? write_again(append, doubtful) : after_doubt_of_runner(append, doubtful);
+}
+
+// As the store on PostgreSQL does it: done now, the first one comes too late; refused for good, it is over.
+Result<AppendResult> Connection::write_again(const Append& append, const AppendResult& first) {
+    const auto not_known = [&](Failure failure) -> Result<AppendResult> {
+        if (append.lease == LeaseUse::take) owed_.push_back({.thread = append.thread_id, .fence = first.fence});
+        return failure;
+    };
+    shared_.meanwhile(process_);
+    if (dead_) return broken("the process is dead");
+    if (auto fault = read_fault()) return not_known(std::move(*fault));
+    shared_.ledger.count("append made again");
+    // The first may come to its end before or after.
+    auto again = shared_.chance(50) ? attempt(append) : stored(append);
+    if (!again || again->status == AppendStatus::done) return again;
+    const auto rows = shared_.rows.load(append.thread_id, append.expected_seq.value_or(0));
+    const bool kept =
+        std::any_of(rows->begin(), rows->end(), [&](const auto& row) { return row.command == append.command; });
+    if (kept) return first;
+    const bool for_good = !rows->empty() || again->status == AppendStatus::fenced ||
+                          again->status == AppendStatus::closed || again->status == AppendStatus::expired;
+    return for_good ? again : not_known(broken("whether the last change was kept is not known"));
 }
 
 Result<AppendResult> Connection::after_doubt(const Append& append, AppendResult result) {
     if (shared_.server) {
         result.status = AppendStatus::uncertain;
+        if (is_one_statement(append)) return write_again(append, result);
         return after_doubt_of_runner(append, std::move(result));
     }
     // Who cannot read after a doubtful commit does not know that it has the lease.

@@ -40,8 +40,7 @@ struct SharedStore {
     /// Somebody has the thread now, who will go on with it.
     std::function<void(const std::string& thread)> taken;
     std::function<bool(int percent)> chance;
-    /// A commit that is still under way though its connection is gone. Until it has come to its end nobody else can
-    /// append to its thread.
+    /// An append that is still under way though its connection is gone.
     std::optional<std::pair<Append, int>> under_way;
 };
 
@@ -92,6 +91,7 @@ private:
     Result<AppendResult> attempt(const Append& append);
     Result<AppendResult> stored(const Append& append);
     Result<AppendResult> lost(const Append& append);
+    Result<AppendResult> write_again(const Append& append, const AppendResult& first);
     Result<AppendResult> after_doubt(const Append& append, AppendResult result);
     Result<AppendResult> after_doubt_of_runner(const Append& append, AppendResult result);
     /// Whether a runner had it whose lease is over.

@@ -4,6 +4,7 @@
 
 #include "store/postgres/address.hpp"
 #include "store/postgres/connection.hpp"
+#include "store/postgres/pool.hpp"
 #include "store/postgres/tables.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +13,8 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 namespace assent {
 namespace {
@@ -174,6 +177,76 @@ TEST_P(PostgresStore, AfterDoubtItWaitsForTheOldAppend) {
     }
 }
 
+// The server says how a statement went before it commits it.
+TEST_P(PostgresStore, WhatIsNotCommittedIsNotDone) {
+    const auto store = this->store();
+    ASSERT_EQ(store->append(event("t"))->status, AppendStatus::done);
+    auto server = raw();
+    const auto at_commit = [&](const std::string& what) {
+        server.execute("CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN " + what +
+                       "; RETURN NULL; END $$; CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON thread"
+                       " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()");
+    };
+    auto in_one = event("t");
+    in_one.expected_seq = 1;
+    const auto locked = event("t");
+    at_commit("RAISE EXCEPTION 'no commit'");
+    for (const auto& append : {in_one, locked})
+        EXPECT_EQ(store->append(append).failure().message, "the PostgreSQL database failed: no commit");
+    server.execute("DROP FUNCTION at_commit CASCADE");
+    at_commit("PERFORM pg_terminate_backend(pg_backend_pid())");
+    EXPECT_TRUE(
+        store->append(in_one).failure().message.ends_with("whether the last change was kept is not known: look again"));
+    // Nobody else can make it any more, so whoever looks for its row knows.
+    EXPECT_EQ(store->append(locked)->status, AppendStatus::uncertain);
+    server.execute("DROP FUNCTION at_commit CASCADE");
+    EXPECT_EQ((*store->find_thread("t"))->seq, 1);
+    EXPECT_EQ(store->append(in_one)->seq, 2);
+}
+
+TEST_P(PostgresStore, AnAppendWhoseConnectionIsLostIsMadeAgain) {
+    const auto name = folder_.path().filename().string();
+    PostgresCheckpointer store(postgres_url() + "&application_name=" + name,
+                               {.schema = postgres_options(folder_).schema});
+    ASSERT_EQ(store.append(event("t"))->status, AppendStatus::done);
+    auto server = raw();
+    const auto lose_connections = [&] {
+        const auto ended =
+            server.run("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1",
+                       postgres::Parameters().add(name));
+        EXPECT_GT(ended.count(), 0);
+    };
+    auto append = event("t");
+    append.expected_seq = 1;
+    lose_connections();
+    EXPECT_EQ(store.append(append)->status, AppendStatus::done);
+    lose_connections();
+    EXPECT_EQ(store.append(append)->status, AppendStatus::uncertain) << "its row is there, whoever looks finds it";
+    append.command[0] ^= 1;
+    lose_connections();
+    EXPECT_EQ(store.append(append)->status, AppendStatus::conflict) << "refused for good";
+    EXPECT_EQ((*store.find_thread("t"))->seq, 2);
+}
+
+TEST_P(PostgresStore, TellsWhatBecameOfAnAppend) {
+    const auto store = this->store();
+    auto connection = raw();
+    postgres::Tables tables(connection, {}, true);
+    using Fate = postgres::Tables::Fate;
+    auto append = event("t");
+    append.expected_seq = 0;
+    EXPECT_EQ(tables.fate_of(append), Fate::open) << "there is no thread yet";
+    ASSERT_EQ(store->append(append)->status, AppendStatus::done);
+    EXPECT_EQ(tables.fate_of(append), Fate::kept);
+    auto other = append;
+    other.command[0] ^= 1;
+    EXPECT_EQ(tables.fate_of(other), Fate::over);
+    other.expected_seq = 1;
+    EXPECT_EQ(tables.fate_of(other), Fate::open);
+    ASSERT_EQ(store->append(event("t"))->status, AppendStatus::done);
+    EXPECT_EQ(tables.fate_of(append), Fate::kept) << "others have gone on";
+}
+
 TEST_P(PostgresStore, AMissingRowIsAnErrorAndNotAShorterHistory) {
     const auto store = this->store();
     for (int i = 0; i < 3; ++i) ASSERT_EQ(store->append(event("t"))->status, AppendStatus::done);
@@ -232,11 +305,27 @@ TEST_P(PostgresStore, TellsWhoWatchesInTheSameProcessAtOnce) {
     EXPECT_EQ(heard, Ids{"x"});
 }
 
-TEST_P(PostgresStore, WorksThroughAPoolerOfTransactions) {
-    const auto a = store({.prepared = false, .listen = false});
-    ready(*a, "x");
-    EXPECT_EQ(taken(*a), Ids{"x"});
-    EXPECT_EQ(a->load("x", 0)->size(), 1U);
+TEST_P(PostgresStore, WhoWaitsForAConnectionGetsItsTurn) {
+    postgres::Pool pool(postgres_url(), {.connections_max = 2, .connect_ms = 50});
+    std::atomic<int> served = 0;
+    {
+        // Longer than `connect_ms` for all of them, which matters to nobody as long as it goes on.
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 64; ++i) {
+            threads.emplace_back([&] {
+                for (int use = 0; use < 40; ++use, ++served) (*pool.take()).run("SELECT 1");
+            });
+        }
+    }
+    EXPECT_EQ(served, 64 * 40);
+    const auto one = pool.take();
+    const auto two = pool.take();
+    try {
+        (void)pool.take();
+        FAIL() << "a third connection";
+    } catch (const postgres::Error& error) {
+        EXPECT_STREQ(error.what(), "all connections of this program are in use");
+    }
 }
 
 TEST_P(PostgresStore, GivesUpAServerThatDoesNotAnswer) {

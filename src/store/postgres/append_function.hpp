@@ -8,7 +8,7 @@ namespace assent::postgres {
 /// A function and no statement with several WITH parts: each statement in it sees what was committed before it began,
 /// so what is read after a lock was got is read as it is then.
 ///
-/// Nothing is written before everything was looked at: whoever calls it commits, whatever it says.
+/// What it refuses it has not written: whoever calls it commits, whatever it says.
 inline constexpr const char* create_append_function = R"sql(
 CREATE FUNCTION append_row(
   in_thread text, in_creates boolean, in_task text,
@@ -31,7 +31,6 @@ CREATE FUNCTION append_row(
   in_marks text, in_marks_after bigint,      -- a thread that somebody should go on with, in so many milliseconds
   in_unmarks boolean,
   in_prunes bigint,
-  in_more boolean,                           -- any of: snapshot, marks, prunes
   OUT outcome text, OUT at_seq bigint, OUT at_pos bigint, OUT under_fence bigint, OUT first_number bigint,
   OUT held_by text)
 LANGUAGE plpgsql AS $function$
@@ -125,8 +124,8 @@ BEGIN
     at_pos := at_seq;
     header := in_header_before || convert_to(first_number::text, 'UTF8') || in_header_after;
     -- SHA-256 of both, each behind its length: eight bytes, the lowest first.
-    its_hash := sha256('\x2000000000000000'::bytea || its_hash
-      || set_byte(set_byte(set_byte(set_byte('\x0000000000000000'::bytea, 0, octet_length(header) & 255),
+    its_hash := sha256(decode('2000000000000000', 'hex') || its_hash
+      || set_byte(set_byte(set_byte(set_byte(decode('0000000000000000', 'hex'), 0, octet_length(header) & 255),
            1, octet_length(header) >> 8 & 255), 2, octet_length(header) >> 16 & 255), 3, octet_length(header) >> 24)
       || header);
     INSERT INTO journal(thread, pos, prev, cmd, at, header, salt, body)
@@ -137,12 +136,6 @@ BEGIN
       runner = CASE WHEN in_takes THEN in_runner WHEN in_gives_back THEN NULL ELSE runner END,
       updated_at = CASE WHEN in_events > 0 THEN in_at ELSE updated_at END
     WHERE no = its_no RETURNING fence INTO under_fence;
-  IF in_unmarks THEN
-    DELETE FROM ready WHERE thread = its_no;
-  END IF;
-  IF NOT in_more THEN RETURN; END IF;
-
-  -- What few appends do.
   IF in_snapshot IS NOT NULL THEN
     INSERT INTO snapshot(thread, seq, pos, version, state)
       VALUES(its_no, at_seq, at_pos, in_snapshot_version, in_snapshot)
@@ -161,6 +154,9 @@ BEGIN
     UPDATE journal SET salt = NULL, body = NULL WHERE thread = its_no AND pos <= in_prunes;
     DELETE FROM snapshot WHERE thread = its_no;
     UPDATE thread SET task = '' WHERE no = its_no;
+  END IF;
+  IF in_unmarks THEN
+    DELETE FROM ready WHERE thread = its_no;
   END IF;
 END
 $function$

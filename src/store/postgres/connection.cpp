@@ -116,7 +116,7 @@ Connection::Connection(const std::string& url, const PostgresOptions& options)
                                 "tcp_user_timeout",
                                 "dbname",
                                 "connect_timeout",
-                                "application_name",
+                                "fallback_application_name",
                                 "client_encoding",
                                 nullptr};
     const char* const values[] = {"10",     "5",    "3",    silence.c_str(), url.c_str(), seconds.c_str(),
@@ -282,7 +282,16 @@ std::vector<Rows> Connection::Pipeline::finish() {
             connection_.known_.insert(prepared);
         }
     }
-    if (!failed || !failed->connection_lost()) PQclear(next_result());  // of the sync
+    // What stands alone is committed when the server comes to the end of all, after it has said how each went: there
+    // may be an error, with an empty result behind it, before the end.
+    bool synced = false;
+    for (int left = 3; left > 0 && !synced && !(failed && failed->connection_lost()); --left) {
+        const std::unique_ptr<PGresult, void (*)(PGresult*)> end(next_result(), &PQclear);
+        synced = PQresultStatus(end.get()) == PGRES_PIPELINE_SYNC;
+        const bool ended = PQstatus(raw) != CONNECTION_OK;
+        if (!synced && (ended || (end != nullptr && !failed))) failed = connection_.error(end.get());
+    }
+    if (!synced && !(failed && failed->connection_lost())) failed = Error("", "it does not answer as it should", true);
     PQexitPipelineMode(raw);
     if (failed) throw std::move(*failed);
     return results;

@@ -6,18 +6,19 @@ namespace assent::postgres {
 
 Pool::Lease Pool::take() {
     std::unique_lock lock(mutex_);
-    const bool free = freed_.wait_for(lock, std::chrono::milliseconds(options_.connect_ms),
-                                      [this] { return !idle_.empty() || open_ < options_.connections_max; });
-    if (!free) throw Error("", "all connections of this program are in use", false);
+    std::unique_ptr<Connection> connection;
     if (!idle_.empty()) {
-        auto connection = std::move(idle_.back());
+        connection = std::move(idle_.back());
         idle_.pop_back();
-        return {*this, std::move(connection)};
+    } else if (open_ < options_.connections_max) {
+        ++open_;
+    } else {
+        connection = wait(lock);
     }
-    ++open_;
     lock.unlock();
+    if (connection != nullptr) return {*this, std::move(connection)};
     try {
-        auto connection = std::make_unique<Connection>(url_, options_);
+        connection = std::make_unique<Connection>(url_, options_);
         // Through a pooler it would stay with a connection of the server, which others use next.
         if (options_.prepared) connection->prepare_session(options_.schema);
         return {*this, std::move(connection)};
@@ -27,22 +28,40 @@ Pool::Lease Pool::take() {
     }
 }
 
+// Many more may want one than there are: as long as some come back, all get their turn.
+std::unique_ptr<Connection> Pool::wait(std::unique_lock<std::mutex>& lock) {
+    Waiter self;
+    const auto place = waiters_.insert(waiters_.end(), &self);
+    for (auto seen = given_back_;; seen = given_back_) {
+        const auto patience = std::chrono::milliseconds(options_.connect_ms);
+        if (self.served.wait_for(lock, patience, [&] { return self.is_served; })) return std::move(self.connection);
+        if (seen != given_back_) continue;
+        waiters_.erase(place);
+        throw Error("", "all connections of this program are in use", false);
+    }
+}
+
 void Pool::give_back(std::unique_ptr<Connection> connection) {
-    const bool keep = connection != nullptr && connection->usable();
+    if (connection != nullptr && !connection->usable()) connection.reset();
     const std::lock_guard lock(mutex_);
-    if (keep) {
+    ++given_back_;
+    if (!waiters_.empty()) {
+        auto& next = *waiters_.front();
+        waiters_.pop_front();
+        next.is_served = true;
+        next.connection = std::move(connection);
+        next.served.notify_one();
+    } else if (connection != nullptr) {
         idle_.push_back(std::move(connection));
     } else {
         --open_;
     }
-    freed_.notify_one();
 }
 
 void Pool::drop_idle() {
     const std::lock_guard lock(mutex_);
     open_ -= static_cast<int>(idle_.size());
     idle_.clear();
-    freed_.notify_all();
 }
 
 }  // namespace assent::postgres

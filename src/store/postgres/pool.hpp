@@ -6,7 +6,8 @@
 #include <assent/postgres.hpp>
 
 #include <condition_variable>
-#include <functional>
+#include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -33,18 +34,28 @@ public:
         std::unique_ptr<Connection> connection_;
     };
 
-    /// Waits while all are in use. Throws Error where no connection can be made.
+    /// Waits while all are in use, in the order of asking. Throws Error where no connection can be made, or none was
+    /// given back for `connect_ms`.
     [[nodiscard]] Lease take();
     /// Closes those that are not in use: the server has gone, and with it all of them.
     void drop_idle();
 
 private:
+    // Who waits is handed a connection, or the right to make one.
+    struct Waiter {
+        std::condition_variable served;
+        bool is_served = false;
+        std::unique_ptr<Connection> connection;
+    };
+
+    std::unique_ptr<Connection> wait(std::unique_lock<std::mutex>& lock);
     void give_back(std::unique_ptr<Connection> connection);
 
     std::string url_;
     PostgresOptions options_;
     std::mutex mutex_;
-    std::condition_variable freed_;
+    std::list<Waiter*> waiters_;
+    std::int64_t given_back_ = 0;
     std::vector<std::unique_ptr<Connection>> idle_;
     int open_ = 0;
 };

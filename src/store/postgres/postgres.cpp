@@ -47,7 +47,6 @@ bool is_race(const Error& error) {
     return error.state() == "40P01" || error.state() == "40001";
 }
 constexpr int races_max = 5;
-constexpr int tries_again = 3;  // of an append that was sent, and whose answer was lost
 
 }  // namespace
 
@@ -68,7 +67,7 @@ public:
     }
 
     // Gives `body` the tables on some connection. One that was lost while it was idle is not noticed before it is
-    // used: the body is done once more, on a new one.
+    // used: the body is done once more, on a new one, if it throws that it was lost.
     template <class Body>
     auto on_server(Body body) -> decltype(body(std::declval<Tables&>())) {
         int races = 0;
@@ -93,7 +92,6 @@ public:
             if (!taken) return taken.failure();
             number = *taken;
         }
-        // What failed before its commit was sent has written nothing, so that is tried again too.
         auto result = write(append, number);
         if (result && result->status == AppendStatus::uncertain) {
             result = Tables::is_one_statement(append) ? write_again(append, *result, number)
@@ -168,25 +166,25 @@ private:
         return result;
     }
 
-    // Refused, the first one is over: its row is there or will never be.
+    // Done now, the first one comes too late; refused for good, it is over: its row is there or will never be.
     Result<AppendResult> write_again(const Append& append, const AppendResult& first, std::int64_t number) {
-        for (int tries = 0; tries < tries_again; ++tries) {
-            auto result = write(append, number);
-            if (!result) break;
-            if (result->status == AppendStatus::done) return result;
-            if (result->status == AppendStatus::uncertain) continue;
-            const auto kept = on_server([&](Tables& tables) -> Result<bool> { return tables.has_row(append); });
-            if (!kept) break;
-            return *kept ? Result(first) : result;
-        }
-        return not_known(append, first, number);
+        const auto again = write(append, number);
+        if (!again) return not_known(append, first.fence, again.failure().message, number);
+        if (again->status == AppendStatus::done) return again;
+        if (again->status == AppendStatus::uncertain) return not_known(append, first.fence, first.doubt, number);
+        const auto fate = on_server([&](Tables& tables) -> Result<Tables::Fate> { return tables.fate_of(append); });
+        if (!fate) return not_known(append, first.fence, first.doubt, number);
+        if (*fate == Tables::Fate::kept) return first;
+        // Whom a runner or an aborted thread above was in the way of may find the way free later.
+        const bool for_good = *fate == Tables::Fate::over || again->status == AppendStatus::fenced ||
+                              again->status == AppendStatus::closed || again->status == AppendStatus::expired;
+        return for_good ? again : not_known(append, first.fence, first.doubt, number);
     }
 
     // A thread that this process holds without knowing could be run by nobody while it lives.
-    Failure not_known(const Append& append, const AppendResult& result, std::int64_t number) {
-        if (append.lease == LeaseUse::take)
-            lease_.owe({.thread = append.thread_id, .fence = result.fence, .runner = number});
-        return {FailureKind::database, result.doubt + "; whether the last change was kept is not known: look again"};
+    Failure not_known(const Append& append, std::int64_t fence, const std::string& why, std::int64_t number) {
+        if (append.lease == LeaseUse::take) lease_.owe({.thread = append.thread_id, .fence = fence, .runner = number});
+        return {FailureKind::database, why + "; whether the last change was kept is not known: look again"};
     }
 
     // What became of an append whose commit was not confirmed. Afterwards a reader sees it, if it was kept.
@@ -195,7 +193,7 @@ private:
             tables.wait_for_append(append);
             return tables.find_thread(append.thread_id);
         });
-        if (!head) return not_known(append, result, number);
+        if (!head) return not_known(append, result.fence, result.doubt, number);
         if (!append.kinds.empty()) return result;
         // An append without a row has no command to look for.
         const bool given = append.lease == LeaseUse::give_back;

@@ -45,7 +45,7 @@ constexpr const char* append_row =
     " in_positions => $24, in_open_turns => $25, in_open_positions => $26, in_open_asks => $27, in_open_kinds => $28,"
     " in_open_guards => $29, in_open_digests => $30, in_open_deadlines => $31, in_open_questions => $32,"
     " in_schema_digests => $33, in_schema_texts => $34, in_snapshot_version => $35, in_snapshot => $36,"
-    " in_marks => $37, in_marks_after => $38, in_unmarks => $39, in_prunes => $40, in_more => $41)";
+    " in_marks => $37, in_marks_after => $38, in_unmarks => $39, in_prunes => $40)";
 constexpr const char* select_open =
     "SELECT approval.no, thread, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
     " FROM approval JOIN thread ON thread.no = approval.thread WHERE approval.no > $1 ORDER BY approval.no LIMIT $2";
@@ -65,8 +65,9 @@ constexpr const char* select_place =
 constexpr const char* select_end = "SELECT no, head FROM thread WHERE id = $1";
 constexpr const char* select_journal =
     "SELECT pos, prev, cmd, at, header, salt, body FROM journal WHERE thread = $1 AND pos > $2 ORDER BY pos";
-constexpr const char* select_row =
-    "SELECT FROM journal WHERE thread = (SELECT no FROM thread WHERE id = $1) AND pos = $2 AND cmd = $3";
+constexpr const char* select_fate =
+    "SELECT seq, EXISTS(SELECT FROM journal WHERE journal.thread = thread.no AND pos = $2 AND cmd = $3)"
+    " FROM thread WHERE id = $1";
 constexpr const char* select_snapshot =
     "SELECT snapshot.seq, pos, version, state FROM snapshot JOIN thread ON thread.no = snapshot.thread WHERE id = $1";
 
@@ -269,9 +270,7 @@ Parameters parameters_of(const Append& append, std::int64_t runner, std::int64_t
     append.ready ? all.add(root) : all.add_null();
     all.add(append.ready_after_ms);
     all.add_boolean(append.lease == LeaseUse::take && append.expected_seq && root == append.thread_id);
-    all.add(append.prunes);
-    all.add_boolean(append.snapshot || append.ready || append.prunes);
-    return all;
+    return std::move(all.add(append.prunes));
 }
 
 AppendResult read_result(const Rows& rows) {
@@ -315,42 +314,61 @@ bool Tables::is_one_statement(const Append& append) {
 }
 
 AppendResult Tables::write(const Append& append, std::int64_t runner) {
-    const Transaction transaction(connection_);
-    auto seq = append.expected_seq;
-    auto fence = append.fence;
-    const bool one_statement = is_one_statement(append);
-    if (!one_statement) {
-        Connection::Pipeline pipeline(connection_);
-        begin(pipeline);
-        if (!append.ancestors.empty()) pipeline.add(lock_above, Parameters().add(array_of(append.ancestors)));
-        pipeline.add(lock_thread, Parameters().add(append.thread_id));
-        const auto found = std::move(pipeline.finish().back());
-        const bool there = found.count() != 0;
-        if (!seq) seq = there ? found.integer(0, 0) : 0;
-        fence = there ? found.integer(0, 1) : 0;
-    }
-    if (append.lease == LeaseUse::take) ++fence;
+    if (!is_one_statement(append)) return write_locked(append, runner);
     Connection::Pipeline pipeline(connection_);
     const bool pooled = !schema_.empty();
-    if (one_statement && pooled) begin(pipeline);
-    pipeline.add(append_row, parameters_of(append, runner, *seq, server_time_));
-    if (!one_statement || pooled) pipeline.add("COMMIT");
+    if (pooled) begin(pipeline);
+    pipeline.add(append_row, parameters_of(append, runner, *append.expected_seq, server_time_));
+    if (pooled) pipeline.add("COMMIT");
+    const auto fence = append.lease == LeaseUse::take ? 1 : append.fence;
+    return finish(pipeline, pooled ? 2 : 0, fence);
+}
+
+AppendResult Tables::write_locked(const Append& append, std::int64_t runner) {
+    const Transaction transaction(connection_);
+    Connection::Pipeline locks(connection_);
+    begin(locks);
+    if (!append.ancestors.empty()) locks.add(lock_above, Parameters().add(array_of(append.ancestors)));
+    if (append.create) add_thread(locks, append);
+    locks.add(lock_thread, Parameters().add(append.thread_id));
+    const auto found = std::move(locks.finish().back());
+    if (found.count() == 0) return {.status = AppendStatus::unknown_thread};
+    const auto seq = append.expected_seq.value_or(found.integer(0, 0));
+    const auto fence = found.integer(0, 1) + (append.lease == LeaseUse::take ? 1 : 0);
+    Connection::Pipeline pipeline(connection_);
+    pipeline.add(append_row, parameters_of(append, runner, seq, server_time_));
+    // Refused, a thread that was made has to go with the transaction; and without a row nobody could tell later whether
+    // it was refused.
+    if (append.create || append.kinds.empty()) {
+        const auto result = read_result(pipeline.finish().back());
+        if (result.status != AppendStatus::done) return result;
+        Connection::Pipeline commit(connection_);
+        commit.add("COMMIT");
+        const auto committed = finish(commit, std::nullopt, fence);
+        return committed.status == AppendStatus::uncertain ? committed : result;
+    }
+    pipeline.add("COMMIT");
+    return finish(pipeline, 0, fence);
+}
+
+AppendResult Tables::finish(Connection::Pipeline& pipeline, std::optional<std::size_t> which, std::int64_t fence) {
     try {
         const auto results = pipeline.finish();
-        const auto result = read_result(results[one_statement && pooled ? 2 : 0]);
-        if (result.status == AppendStatus::conflict && !append.expected_seq)
-            throw Error("40001", "somebody else has just made this thread; try again", false);
-        return result;
+        return which ? read_result(results[*which]) : AppendResult{.status = AppendStatus::done};
     } catch (const Error& error) {
         if (!error.connection_lost()) throw;
         return {.status = AppendStatus::uncertain, .fence = fence, .doubt = failure_of(error).message};
     }
 }
 
-bool Tables::has_row(const Append& append) {
-    const auto pos = append.expected_seq.value_or(0) + static_cast<std::int64_t>(append.kinds.size());
-    const auto rows = read(select_row, Parameters().add(append.thread_id).add(pos).add_bytes(bytes_of(append.command)));
-    return rows.count() != 0;
+Tables::Fate Tables::fate_of(const Append& append) {
+    const auto seq = append.expected_seq.value_or(0);
+    const auto pos = seq + static_cast<std::int64_t>(append.kinds.size());
+    const auto found =
+        read(select_fate, Parameters().add(append.thread_id).add(pos).add_bytes(bytes_of(append.command)));
+    if (found.count() == 0) return Fate::open;
+    if (found.boolean(0, 1)) return Fate::kept;
+    return found.integer(0, 0) == seq ? Fate::open : Fate::over;
 }
 
 std::optional<ThreadHead> Tables::find_thread(const std::string& id) {

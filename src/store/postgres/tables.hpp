@@ -22,14 +22,15 @@ public:
     [[nodiscard]] Connection& connection() const noexcept { return connection_; }
 
     /// One append, in a transaction of its own. Refused, it has written nothing. `uncertain` where the connection
-    /// was lost while it was made; its fence is the one that it takes or keeps.
+    /// was lost while it was made; its fence is then the one of the thread if it was kept.
     AppendResult write(const Append& append, std::int64_t runner);
     /// Whether `write` sends all at once: what does not come back may still be under way then, and no lock tells
-    /// whether it is. Such an append says at which event the thread stands, so it can be made only once: whoever makes
-    /// it again and is refused knows that the first one is over.
+    /// whether it is. Such an append says at which event the thread stands, so it can be made only once.
     [[nodiscard]] static bool is_one_statement(const Append& append);
-    /// Whether the row of such an append is there.
-    bool has_row(const Append& append);
+    /// What became of such an append: it has its row; it can have none any more, since the thread has gone on; or it
+    /// may still be made, as far as the thread tells.
+    enum class Fate { kept, over, open };
+    Fate fate_of(const Append& append);
 
     std::optional<ThreadHead> find_thread(const std::string& id);
     std::vector<ThreadHead> threads();
@@ -65,6 +66,8 @@ private:
     void begin(Connection::Pipeline& pipeline) const;
     Rows read(const char* sql, const Parameters& parameters);
     static void add_thread(Connection::Pipeline& pipeline, const Append& append);
+    AppendResult write_locked(const Append& append, std::int64_t runner);
+    static AppendResult finish(Connection::Pipeline& pipeline, std::optional<std::size_t> which, std::int64_t fence);
 
     Connection& connection_;
     std::string schema_;
