@@ -16,8 +16,6 @@ namespace {
 
 using namespace journal;  // NOLINT(google-build-using-namespace): the gate speaks the journal's words throughout
 
-const std::string not_started = "the thread was given back before the tool started";
-
 // What the model said after an abort is dropped, and so is a turn that was perhaps not kept, was, and comes again.
 bool wants_turn(const ThreadState& state) {
     return !state.aborted && std::holds_alternative<CallModel>(journal::next(state));
@@ -60,7 +58,7 @@ Result<void> Gate::refresh() {
 
 Result<void> Gate::give_back(bool goes_on, std::int64_t after_ms) {
     const std::lock_guard lock(impl_->mutex);
-    if (auto released = impl_->release_claimed(not_started); !released) return released;
+    if (auto released = impl_->release_claimed(Impl::not_started); !released) return released;
     return impl_->session.give_back(goes_on, after_ms);
 }
 
@@ -86,44 +84,10 @@ Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewe
     impl_->drop_receipts();
     if (answers.empty()) {
         auto taken = impl_->append([this](const ThreadState& state) { return impl_->take_over(state); });
+        if (taken) taken = impl_->settle_left();
         return taken ? impl_->expire() : taken;
     }
     return impl_->resume_with(answers, reviewer, told, counting, stop);
-}
-
-// Others may have taken the thread since, of which a runner that was stalled has not heard.
-Result<void> Gate::Impl::look_whether_held() {
-    if (!session.held()) return {};
-    if (auto looked = session.look_whether_held(); !looked || session.held()) return looked;
-    return release_claimed(not_started);
-}
-
-// Takes the thread, whoever held it before being gone.
-Change Gate::Impl::take_over(const ThreadState& state) const {
-    Change change{.lease = session.held() ? LeaseUse::keep : LeaseUse::take};
-    add_configuration(state, change);
-    return change;
-}
-
-// Takes the thread from a dead runner first: then nobody else asks for the receipts of what it had started, or
-// waits for them, and what they prove is recorded by one. Dying in between leaves it to the next.
-Result<void> Gate::Impl::settle_inherited() {
-    const auto& calls = session.state().calls;
-    const bool started =
-        std::any_of(calls.begin(), calls.end(), [](const Call& call) { return call.stage == CallStage::claimed; });
-    if (!session.held()) {
-        if (!started) return {};
-        auto taken = append([](const ThreadState&) { return Change{.lease = LeaseUse::take}; });
-        if (!taken) return taken;
-        inherited = inherit(judge, session.state());
-    }
-    if (inherited.empty()) return {};
-    auto settled = append(
-        [&](const ThreadState& state) { return Change{.events = settle(session.id(), judge, state, inherited)}; });
-    if (!settled) return settled;
-    for (const auto& [attempt, known] : inherited) judge.drop_receipt(known.tool, attempt);
-    inherited.clear();
-    return settled;
 }
 
 // Of answers that count together one does not: each is told what came of it, and nothing is stored.
@@ -235,6 +199,7 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
             told.push_back(std::move(result).value());
         }
     }
+    if (appended) appended = settle_left();
     return appended ? expire() : appended;
 }
 
@@ -448,6 +413,10 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
         return appended.failure();
     }
     if (stopped) return Impl::cut_short();
+    if (auto settled = impl_->settle_left(); !settled) {
+        impl_->keep_claimed(starts, until);
+        return settled.failure();
+    }
     // What `resume` claimed together with the answers comes first.
     if (!impl_->claimed_starts.empty()) until = std::min(until, impl_->claimed_until);
     starts.insert(starts.begin(), impl_->claimed_starts.begin(), impl_->claimed_starts.end());
@@ -462,7 +431,7 @@ Result<std::vector<Permit>> Gate::claim(const std::stop_token& stop) {
 
 Result<void> Gate::fail(const Failure& failure) {
     const std::lock_guard lock(impl_->mutex);
-    if (auto released = impl_->release_claimed(not_started); !released) return released;
+    if (auto released = impl_->release_claimed(Impl::not_started); !released) return released;
     return impl_->append([&](const ThreadState& state) {
         Change change{.lease = LeaseUse::give_back};
         if (state.aborted || !impl_->session.held()) return change;

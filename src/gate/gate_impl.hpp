@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace assent {
 
@@ -23,6 +24,7 @@ public:
     // A change that lost against somebody else's is made again on the new state. Between two of a runner's
     // appends only finitely many answers can come, so this bound is never met in honest use.
     static constexpr int tries_max = 1000;
+    static constexpr const char* not_started = "the thread was given back before the tool started";
 
     static Failure leased_failure(const std::string& thread, const std::string& by) {
         return {FailureKind::leased, "thread " + thread + " is run by " + (by.empty() ? "another process" : by) +
@@ -46,10 +48,13 @@ public:
         for (int tries = 0; tries < tries_max; ++tries) {
             Change change = make(session.state());
             if (change.events.empty() && change.lease != LeaseUse::take) return {};
+            const bool takes = change.lease == LeaseUse::take;
+            auto left = takes ? claimed_attempts(session.state()) : std::set<std::string>();
             auto result = session.append(std::move(change));
             if (!result) return result.failure();
             switch (result->status) {
                 case AppendStatus::done:
+                    if (takes) left_claimed = std::move(left);
                     return {};
                 case AppendStatus::conflict:
                 case AppendStatus::closed:
@@ -187,6 +192,7 @@ public:
     Change take_over(const journal::ThreadState& state) const;
     Result<void> look_whether_held();
     Result<void> settle_inherited();
+    Result<void> settle_left();
     // Receipts of starts whose end is on record. Most are gone already.
     void drop_receipts() const {
         for (const auto& call : session.state().calls) {
@@ -280,6 +286,7 @@ public:
     Judge judge;
     ThreadSession session;
     std::optional<std::string> settings;
+    std::set<std::string> left_claimed;          // attempts that whoever had the thread before it was taken had begun
     std::map<std::string, Inherited> inherited;  // by attempt, what a dead runner had started; not settled yet
     std::vector<journal::Start> claimed_starts;  // claimed, perhaps, and not started yet
     std::int64_t claimed_until = 0;              // when they may not be started any more

@@ -40,11 +40,21 @@ void add_doubt(const std::string& thread_id, const Judge& judge, const journal::
 
 }  // namespace
 
-std::map<std::string, Inherited> inherit(const Judge& judge, const journal::ThreadState& state) {
+std::set<std::string> claimed_attempts(const journal::ThreadState& state) {
+    std::set<std::string> attempts;
+    for (const auto& call : state.calls) {
+        if (call.stage == CallStage::claimed) attempts.insert(call.attempts.back().id);
+    }
+    return attempts;
+}
+
+std::map<std::string, Inherited> inherit(const Judge& judge, const journal::ThreadState& state,
+                                         const std::set<std::string>& attempts) {
     std::map<std::string, Inherited> all;
     for (const auto& call : state.calls) {
         if (call.stage != CallStage::claimed) continue;
         const auto& attempt = call.attempts.back();
+        if (!attempts.contains(attempt.id)) continue;
         const bool dead = life_of(attempt.process) == ProcessLife::dead;
         all.emplace(attempt.id, dead ? ask(judge, call) : Inherited{.tool = call.tool});
     }

@@ -4,6 +4,7 @@
 #include "gate/judge.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,13 @@ struct Inherited {
     OutcomeKind outcome = OutcomeKind::unknown;
 };
 
-/// All claimed calls, by attempt. Asks the tools of those whose process is proved dead; they may wait for
+/// Attempts of all claimed calls.
+[[nodiscard]] std::set<std::string> claimed_attempts(const journal::ThreadState& state);
+
+/// Those of `attempts` that are still claimed. Asks the tools of those whose process is proved dead; they may wait for
 /// what still ends.
-[[nodiscard]] std::map<std::string, Inherited> inherit(const Judge& judge, const journal::ThreadState& state);
+[[nodiscard]] std::map<std::string, Inherited> inherit(const Judge& judge, const journal::ThreadState& state,
+                                                       const std::set<std::string>& attempts);
 
 /// The events that settle those of `inherited` that are still claimed: finished or released where a
 /// receipt proves it, else doubted.

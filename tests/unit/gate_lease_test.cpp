@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace assent {
 namespace {
 
@@ -61,6 +63,50 @@ TEST_P(GateLease, WhoeverLostTheThreadWhileItStalledTakesItAgainToGoOn) {
     ASSERT_TRUE(kept_->give_back("t", 2).ok());
     ASSERT_TRUE(gate_->resume().ok());
     EXPECT_EQ(gate_->open().size(), 1U) << "what the other had started is in doubt";
+}
+
+TEST_P(GateLease, WhatARunnerBeginsBeforeTheThreadIsTakenFromItIsInDoubt) {
+    const auto look = fake_tool("look");
+    const auto guard = std::make_shared<FakeGuard>("first");
+    guard->verdicts["pay"] = Verdict::ask;
+    for (const bool answers : {false, true}) {
+        SCOPED_TRACE(answers);
+        const std::string thread = answers ? "answers" : "goes on";
+        GateOptions options{.checkpointer = &store_,
+                            .thread_id = thread,
+                            .tools = {pay_, look},
+                            .guards = {guard},
+                            .clock = &clock_,
+                            .random = &random_};
+        Gate gate(options);
+        options.checkpointer = kept_.get();
+        Gate other(options);
+        ASSERT_TRUE(gate.prompt("pay it", "user").ok());
+        ASSERT_TRUE(gate.propose({.calls = {{.tool = "pay", .id = "call_1", .arguments = R"({"n":1})"},
+                                            {.tool = "look", .id = "call_2", .arguments = R"({"n":2})"}}})
+                        .ok());
+        ASSERT_TRUE(gate.give_back().ok());
+        const auto open = gate.open().at(0);
+        std::vector<Permit> permits;
+        // It has read the thread and not taken it yet.
+        store_.before_append = [&] {
+            ASSERT_TRUE(other.resume().ok());
+            permits = std::move(other.claim()).value();
+            ASSERT_TRUE(kept_->give_back(thread, 2).ok());  // as if its lease had run out
+        };
+        std::vector<AnswerResult> told;
+        if (answers) {
+            ASSERT_TRUE(gate.resume({{open, approve()}}, {.name = "alice"}, told).ok());
+        } else {
+            ASSERT_TRUE(gate.resume().ok());
+        }
+        EXPECT_EQ(permits.size(), 1U);
+        const auto left = gate.open();
+        EXPECT_EQ(std::count_if(left.begin(), left.end(),
+                                [](const Approval& approval) { return approval.kind == ApprovalKind::unknown; }),
+                  1);
+        EXPECT_EQ(told.size(), answers ? 1U : 0U);
+    }
 }
 
 TEST_P(GateLease, AClaimThatWasKeptThoughNobodyCouldTellIsStartedOrReleased) {
