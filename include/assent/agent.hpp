@@ -39,6 +39,7 @@ struct AgentEvent {
         waiting,       ///< Only people are waited for.
         finished,      ///< The run has come to its end; the final text in `text`.
         hitl,          ///< Something happened on the channel, or the conversation was aborted: `hitl`.
+        not_stored,    ///< What came of a tool that has ended cannot be stored, why in `text`; it is tried again.
     };
     Kind kind = Kind::text;
     std::string text;

@@ -20,6 +20,7 @@ constexpr auto look_interval = 100ms;
 // the outcome: there it ends after some tries, and the process can. Where others only wait for a lease to run out, it
 // is kept as long as the process lives, and for a while after it was told to stop.
 constexpr int record_tries_max = 8;
+constexpr int record_tries_silent = 3;  // of which nobody is told
 constexpr auto record_pause = 50ms;
 constexpr auto record_pause_max = 5s;
 constexpr auto record_after_stop_max = 1min;
@@ -405,6 +406,8 @@ Result<void> RunLoop::record(const Outcome& outcome) {
         const bool leased = options_.checkpointer->keeps_for_ms().has_value();
         const bool enough = leased ? waited_after_stop >= record_after_stop_max : tries >= record_tries_max;
         if (stored || enough) return stored;
+        if (tries == record_tries_silent)
+            tell({.kind = AgentEvent::Kind::not_stored, .text = stored.failure().message});
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, pause, [] { return false; });
         if (ends_.stop_requested()) waited_after_stop += pause;

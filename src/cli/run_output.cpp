@@ -28,6 +28,8 @@ std::string_view event_name(AgentEvent::Kind kind) {
             return "finished";
         case AgentEvent::Kind::hitl:
             return "hitl";
+        case AgentEvent::Kind::not_stored:
+            return "not_stored";
     }
     return "event";
 }
@@ -40,6 +42,7 @@ void show_json(const Context& context, const AgentEvent& event) {
     JsonObject json;
     json.text("event", event_name(event.kind));
     if (event.kind == AgentEvent::Kind::turn || event.kind == AgentEvent::Kind::finished) json.text("text", event.text);
+    if (event.kind == AgentEvent::Kind::not_stored) json.text("message", safe_to_show(event.text).text);
     if (event.approval) json.raw("approval", approval_json(*event.approval).str());
     if (event.call) json.raw("call", call_json(*event.call).str());
     context.terminal.out(json.str());
@@ -80,6 +83,10 @@ void show_text(const Context& context, const AgentEvent& event) {
             terminal.note("• " + line + ": " + brief(call.text));
             break;
         }
+        case AgentEvent::Kind::not_stored:
+            terminal.note(terminal.styled(Style::yellow, "! what came of a tool cannot be stored: ") +
+                          safe_to_show(event.text).text + "; trying again");
+            break;
         default:
             break;
     }

@@ -104,6 +104,9 @@ void work(const Context& context, const WorkOptions& options, WorkLog& log, Chec
                        if (!agent) return agent;
                        agent->listener = [&log](const AgentEvent& event) {
                            if (event.kind == AgentEvent::Kind::asked) log.asked(*event.approval);
+                           if (event.kind == AgentEvent::Kind::not_stored)
+                               log.failed(
+                                   {FailureKind::database, "what came of a tool cannot be stored: " + event.text});
                        };
                        return agent;
                    },

@@ -362,6 +362,22 @@ TEST_P(AgentRun, AnOutcomeThatCannotBeStoredAtFirstIsStoredLater) {
     EXPECT_EQ(results(agent), std::vector<std::string>{"look ran"});
 }
 
+TEST_P(AgentRun, AnOutcomeThatCannotBeStoredForAWhileIsToldOfOnce) {
+    FaultyStore faulty(*store_);
+    std::vector<std::string> told;
+    Agent agent({.model = script(call_turn("look") + "," + end_turn),
+                 .tools = {watched("look")},
+                 .checkpointer = &faulty,
+                 .thread_id = "t",
+                 .listener = [&](const AgentEvent& event) {
+                     if (event.kind == AgentEvent::Kind::not_stored) told.push_back(event.text);
+                 }});
+    using enum FaultyStore::Fault;
+    faulty.appends = {none, none, none, fails, fails, fails, fails};
+    EXPECT_EQ(agent.prompt("go").status, RunStatus::done);
+    EXPECT_EQ(told, std::vector<std::string>{"the store is broken"});
+}
+
 TEST_P(AgentRun, AToolThatCannotSayHowItEndedAsksAPerson) {
     for (const auto how : {Resolution::done, Resolution::fail, Resolution::retry}) {
         const std::string thread(to_string(how));
