@@ -151,12 +151,14 @@ Result<AppendResult> Connection::write_again(const Append& append, const AppendR
     // The first may come to its end before or after.
     auto again = shared_.chance(50) ? attempt(append) : stored(append);
     if (!again || again->status == AppendStatus::done) return again;
-    const auto rows = shared_.rows.load(append.thread_id, append.expected_seq.value_or(0));
+    const auto rows = shared_.rows.load(append.thread_id, 0);
     const bool kept =
         std::any_of(rows->begin(), rows->end(), [&](const auto& row) { return row.command == append.command; });
     if (kept) return first;
-    const bool for_good = !rows->empty() || again->status == AppendStatus::fenced ||
-                          again->status == AppendStatus::closed || again->status == AppendStatus::expired;
+    const auto head = shared_.rows.find_thread(append.thread_id);
+    const bool gone_on = head->has_value() && (*head)->seq != append.expected_seq;
+    const bool for_good = gone_on || again->status == AppendStatus::fenced || again->status == AppendStatus::closed ||
+                          again->status == AppendStatus::expired;
     return for_good ? again : not_known(broken("whether the last change was kept is not known"));
 }
 
@@ -294,7 +296,9 @@ Result<std::optional<Snapshot>> Connection::snapshot(const std::string& thread_i
 }
 
 bool Connection::free(const std::string& thread, std::int64_t fence) {
-    end_commit_under_way(thread);
+    // What holds a lock comes to its end before.
+    if (shared_.under_way && (!is_one_statement(shared_.under_way->first) || shared_.chance(50)))
+        end_commit_under_way(thread);
     const auto held = shared_.leases.find(thread);
     // What was lost has the fence of whoever took the thread instead.
     const bool own = held != shared_.leases.end() && held->second.fence == fence && held->second.process == process_;

@@ -45,7 +45,14 @@ void Connection::renew(std::int64_t from, std::int64_t to) {
     if (at == renewed_at_) return;
     renewed_at_ = at;
     server.renew(process_, server.now() - (to - at));
-    for (const auto& [thread, fence, delay_ms] : std::exchange(owed_, {})) {
+    for (const auto& owed : std::exchange(owed_, {})) {
+        const auto& [thread, fence, delay_ms] = owed;
+        // An append that takes it may come late.
+        const auto head = shared_.rows.find_thread(thread);
+        if (!delay_ms && (!head->has_value() || (*head)->fence < fence)) {
+            owed_.push_back(owed);
+            continue;
+        }
         shared_.ledger.count("owed to the server, and done");
         if (delay_ms) {
             server.put_back(thread, *delay_ms);

@@ -49,7 +49,12 @@ void Driver::prompt(const std::string& thread) {
         failure_of(taken));
     seat.for_worker = seat.for_worker && seat.live;
     if (!taken) {
-        if (!seat.live) leave(seat, &taken.failure());
+        if (!seat.live) {
+            leave(seat, &taken.failure());
+        } else if (world_.store.server && taken.failure().kind == FailureKind::database) {
+            // It may be on record all the same; whoever gave it was told to look.
+            world_.left_to_hosts.insert(thread);
+        }
         return;
     }
     world_.ledger.count(*taken == PromptTaken::begun    ? "prompt begun"

@@ -191,8 +191,13 @@ void World::stop_faults() {
     shape.meanwhile = 0;
     shape.faults = 0;
     if (store.server) store.server->down = false;
-    for (auto& node : nodes) node.cut_off = false;
+    for (auto& node : nodes) {
+        node.cut_off = false;
+        node.skew_ms = 0;
+    }
     for (auto& process : processes) {
+        // Else an answer may be too old whenever it is given.
+        if (process->node != nullptr) process->clock.skew_ms = 0;
         process->points_before_death = 0;
         process->store.disarm();
         process->stalled_since.reset();

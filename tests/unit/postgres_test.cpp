@@ -306,18 +306,29 @@ TEST_P(PostgresStore, TellsWhoWatchesInTheSameProcessAtOnce) {
 }
 
 TEST_P(PostgresStore, WhoWaitsForAConnectionGetsItsTurn) {
-    postgres::Pool pool(postgres_url(), {.connections_max = 2, .connect_ms = 50});
+    constexpr int many = 64;
+    postgres::Pool pool(postgres_url(), {.connections_max = 2, .connect_ms = 1000});
     std::atomic<int> served = 0;
     {
-        // Longer than `connect_ms` for all of them, which matters to nobody as long as it goes on.
         std::vector<std::jthread> threads;
-        for (int i = 0; i < 64; ++i) {
+        for (int i = 0; i < many; ++i) {
             threads.emplace_back([&] {
-                for (int use = 0; use < 40; ++use, ++served) (*pool.take()).run("SELECT 1");
+                try {
+                    // The last of them wait for longer than `connect_ms`, which matters to nobody as long as it goes
+                    // on.
+                    (*pool.take()).run("SELECT pg_sleep(0.04)");
+                    ++served;
+                } catch (const postgres::Error& error) {
+                    ADD_FAILURE() << error.what();
+                }
             });
         }
     }
-    EXPECT_EQ(served, 64 * 40);
+    EXPECT_EQ(served, many);
+}
+
+TEST_P(PostgresStore, ThatAllConnectionsAreInUseForLongIsAFailure) {
+    postgres::Pool pool(postgres_url(), {.connections_max = 2, .connect_ms = 10});
     const auto one = pool.take();
     const auto two = pool.take();
     try {
@@ -326,6 +337,23 @@ TEST_P(PostgresStore, WhoWaitsForAConnectionGetsItsTurn) {
     } catch (const postgres::Error& error) {
         EXPECT_STREQ(error.what(), "all connections of this program are in use");
     }
+}
+
+TEST_P(PostgresStore, AThreadThatNobodyHasTakenYetIsNotGivenBack) {
+    const auto store = this->store();
+    auto connection = raw();
+    postgres::Tables tables(connection, {}, true);
+    const auto runner = tables.add_runner("host", 1, 3'600'000);
+    EXPECT_FALSE(tables.give_back("t", 1, runner, true)) << "there is none";
+    ready(*store, "t");
+    EXPECT_EQ(taken(*store), Ids{"t"});
+    EXPECT_FALSE(tables.give_back("t", 1, runner, true)) << "its fence is still 0";
+    auto take = event("t");
+    take.lease = LeaseUse::take;
+    EXPECT_EQ(tables.write(take, runner).fence, 1);
+    EXPECT_TRUE(tables.give_back("t", 1, runner, true));
+    EXPECT_EQ((*store->find_thread("t"))->runner, 0);
+    EXPECT_TRUE(tables.give_back("t", 1, runner, true)) << "nothing is left to do";
 }
 
 TEST_P(PostgresStore, GivesUpAServerThatDoesNotAnswer) {

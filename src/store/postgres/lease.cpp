@@ -169,16 +169,14 @@ void Lease::renew_once() {
 void Lease::pay() {
     const std::lock_guard owed_lock(owed_mutex_);
     try {
-        while (!owed_.empty()) {
-            const auto& [thread, fence, runner, delay_ms] = owed_.back();
-            on_server([&](Tables& tables) {
-                if (delay_ms) {
-                    tables.put_back(thread, *delay_ms);
-                } else {
-                    tables.give_back(thread, fence, runner, true);
-                }
+        for (auto debt = owed_.begin(); debt != owed_.end();) {
+            const bool paid = on_server([&](Tables& tables) {
+                if (!debt->delay_ms) return tables.give_back(debt->thread, debt->fence, debt->runner, true);
+                tables.put_back(debt->thread, *debt->delay_ms);
+                return true;
             });
-            owed_.pop_back();
+            // An append that took it may come late; under a number that has lost its right it takes nothing.
+            debt = paid || debt->runner != number_ ? owed_.erase(debt) : std::next(debt);
         }
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): it is owed still
     }

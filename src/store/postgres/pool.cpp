@@ -44,7 +44,7 @@ std::unique_ptr<Connection> Pool::wait(std::unique_lock<std::mutex>& lock) {
 void Pool::give_back(std::unique_ptr<Connection> connection) {
     if (connection != nullptr && !connection->usable()) connection.reset();
     const std::lock_guard lock(mutex_);
-    ++given_back_;
+    if (connection != nullptr) ++given_back_;
     if (!waiters_.empty()) {
         auto& next = *waiters_.front();
         waiters_.pop_front();

@@ -17,7 +17,9 @@ namespace assent::postgres {
 
 class Pool {
 public:
-    Pool(std::string url, PostgresOptions options) : url_(std::move(url)), options_(std::move(options)) {}
+    Pool(std::string url, PostgresOptions options) : url_(std::move(url)), options_(std::move(options)) {
+        idle_.reserve(static_cast<std::size_t>(options_.connections_max));
+    }
 
     /// A connection for one use. One that is not usable any more is closed at the end of it.
     class Lease {

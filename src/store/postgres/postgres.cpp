@@ -117,7 +117,7 @@ public:
     Result<void> give_back(const std::string& thread_id, std::int64_t fence) {
         const auto number = lease_.number();
         auto given = on_server([&](Tables& tables) -> Result<void> {
-            tables.give_back(thread_id, fence, number, false);
+            (void)tables.give_back(thread_id, fence, number, false);
             return {};
         });
         if (!given) lease_.owe({.thread = thread_id, .fence = fence, .runner = number});

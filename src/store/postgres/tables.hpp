@@ -41,8 +41,9 @@ public:
     std::optional<ApprovalPlace> find_approval(std::int64_t number);
     std::optional<std::string> schema_text(const std::string& digest);
     std::optional<Snapshot> snapshot(const std::string& thread_id);
-    /// If `runner` holds it under this fence. `goes_on`: a worker should go on with it.
-    void give_back(const std::string& thread_id, std::int64_t fence, std::int64_t runner, bool goes_on);
+    /// If `runner` holds it under this fence. `goes_on`: a worker should go on with it. False: nobody has taken it
+    /// under this fence yet.
+    bool give_back(const std::string& thread_id, std::int64_t fence, std::int64_t runner, bool goes_on);
     /// Returns when an append that was sent before on another connection, and whose end nobody heard of, is over:
     /// what is read afterwards shows whether it was kept.
     void wait_for_append(const Append& append);
