@@ -168,7 +168,7 @@ private:
 
     // Done now, the first one comes too late; refused for good, it is over: its row is there or will never be.
     Result<AppendResult> write_again(const Append& append, const AppendResult& first, std::int64_t number) {
-        const auto again = write(append, number);
+        auto again = write(append, number);
         if (!again) return not_known(append, first.fence, again.failure().message, number);
         if (again->status == AppendStatus::done) return again;
         if (again->status == AppendStatus::uncertain) return not_known(append, first.fence, first.doubt, number);

@@ -77,7 +77,6 @@ constexpr const char* insert_ready =
     "INSERT INTO ready(thread, since) SELECT no, clock_timestamp() + $2::bigint * interval '1 millisecond' FROM thread"
     " WHERE id = $1 ON CONFLICT(thread)"
     " DO UPDATE SET since = excluded.since WHERE ready.runner IS NULL AND ready.since > excluded.since";
-constexpr const char* delete_ready = "DELETE FROM ready WHERE thread = $1";
 constexpr const char* put_back_ready =
     "INSERT INTO ready(thread, since) SELECT no, clock_timestamp() + $2::bigint * interval '1 millisecond' FROM thread"
     " WHERE id = $1 ON CONFLICT(thread) DO UPDATE SET runner = NULL, since = excluded.since";
@@ -344,11 +343,11 @@ AppendResult Tables::write_locked(const Append& append, std::int64_t runner) {
     // Refused, a thread that was made has to go with the transaction; and without a row nobody could tell later whether
     // it was refused.
     if (append.create || append.kinds.empty()) {
-        const auto result = read_result(pipeline.finish().back());
+        auto result = read_result(pipeline.finish().back());
         if (result.status != AppendStatus::done) return result;
         Connection::Pipeline commit(connection_);
         commit.add("COMMIT");
-        const auto committed = finish(commit, std::nullopt, fence);
+        auto committed = finish(commit, std::nullopt, fence);
         return committed.status == AppendStatus::uncertain ? committed : result;
     }
     pipeline.add("COMMIT");
