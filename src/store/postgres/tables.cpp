@@ -324,7 +324,8 @@ AppendResult Tables::write(const Append& append, std::int64_t runner) {
     pipeline.add(append_row, parameters_of(append, runner, *append.expected_seq, server_time_));
     if (pooled) pipeline.add("COMMIT");
     const auto fence = append.lease == LeaseUse::take ? 1 : append.fence;
-    return finish(pipeline, pooled ? 2 : 0, fence);
+    const std::size_t which = pooled ? 2 : 0;  // behind BEGIN and the setting of the schema
+    return finish(pipeline, which, fence);
 }
 
 AppendResult Tables::write_locked(const Append& append, std::int64_t runner) {

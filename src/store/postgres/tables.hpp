@@ -68,6 +68,8 @@ private:
     Rows read(const char* sql, const Parameters& parameters);
     static void add_thread(Connection::Pipeline& pipeline, const Append& append);
     AppendResult write_locked(const Append& append, std::int64_t runner);
+    /// What the statement in place `which` of the pipeline says, nothing: only that all was done; `uncertain`, with
+    /// this fence, where the connection was lost.
     static AppendResult finish(Connection::Pipeline& pipeline, std::optional<std::size_t> which, std::int64_t fence);
 
     Connection& connection_;
