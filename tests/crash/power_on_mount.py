@@ -74,7 +74,11 @@ class FolderOnDisk(Folder):
 
     def __init__(self, program, turns):
         super().__init__(program, turns)
-        self.disk = Disk(self.root / "image", self.root / "disk")
+        try:
+            self.disk = Disk(self.root / "image", self.root / "disk")
+        except OSError:
+            super().remove()
+            raise
         self.db = self.disk.where / "assent.db"
 
     def restart(self):
