@@ -190,14 +190,15 @@ void World::stop_faults() {
     faults_on_ = false;
     shape.meanwhile = 0;
     shape.faults = 0;
+    // Where they go on to differ, an answer may be too old whenever it is given.
+    shape.clocks_differ = false;
     if (store.server) store.server->down = false;
     for (auto& node : nodes) {
         node.cut_off = false;
         node.skew_ms = 0;
     }
     for (auto& process : processes) {
-        // Else an answer may be too old whenever it is given.
-        if (process->node != nullptr) process->clock.skew_ms = 0;
+        process->clock.skew_ms = 0;
         process->points_before_death = 0;
         process->store.disarm();
         process->stalled_since.reset();
