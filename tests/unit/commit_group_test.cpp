@@ -6,13 +6,14 @@
 
 #include "gate/session.hpp"
 #include "journal/encoding.hpp"
-#include "store/sqlite/commit_group.hpp"
+#include "store/commit_group.hpp"
 #include "store/sqlite/turnstile.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <latch>
 #include <map>
 #include <set>
@@ -22,26 +23,25 @@ namespace assent {
 namespace {
 
 using namespace assent::test;
-using sqlite::CommitGroup;
-using sqlite::PendingAppend;
 using sqlite::RunnerLocks;
 using sqlite::Turnstile;
 using testing::EndsWith;
-using Batch = std::vector<std::shared_ptr<PendingAppend>>;
+using Group = CommitGroup<Append>;
+using Batch = Group::Batch;
 
 constexpr int threads = 16;
 
-void wait_for(const CommitGroup& group, std::size_t waiting) {
+void wait_for(const Group& group, std::size_t waiting) {
     while (group.waiting() != waiting) std::this_thread::yield();
 }
 
 TEST(CommitGroupTest, WhoComesDuringACommitIsCommittedTogetherAndGetsItsOwnResult) {
-    CommitGroup group;
+    Group group;
     std::latch committing(1);
     std::latch go_on(1);
     std::atomic<int> at_once = 0;
     std::vector<std::size_t> sizes;
-    const CommitGroup::Commit commit = [&](const Batch& batch) {
+    const Group::Commit commit = [&](const Batch& batch) {
         EXPECT_EQ(++at_once, 1);
         sizes.push_back(batch.size());
         if (sizes.size() == 1) {
@@ -49,15 +49,15 @@ TEST(CommitGroupTest, WhoComesDuringACommitIsCommittedTogetherAndGetsItsOwnResul
             go_on.wait();
         }
         for (const auto& pending : batch) {
-            const bool refused = pending->append.at % 3 == 0;
-            pending->result = AppendResult{.status = refused ? AppendStatus::conflict : AppendStatus::done,
-                                           .seq = pending->append.at};
+            const bool refused = pending->item.at % 3 == 0;
+            pending->result =
+                AppendResult{.status = refused ? AppendStatus::conflict : AppendStatus::done, .seq = pending->item.at};
         }
         --at_once;
     };
     const auto append = [&](int i) {
-        const Append own{.at = i};
-        const auto result = group.append(own, commit);
+        const auto own = group.append({.at = i}, commit);
+        const auto& result = own->result;
         ASSERT_TRUE(result.ok());
         EXPECT_EQ(result->seq, i);
         EXPECT_EQ(result->status, i % 3 == 0 ? AppendStatus::conflict : AppendStatus::done);
@@ -75,16 +75,76 @@ TEST(CommitGroupTest, WhoComesDuringACommitIsCommittedTogetherAndGetsItsOwnResul
     EXPECT_EQ(sizes.size(), 3U);
 }
 
+TEST(CommitGroupTest, AGroupHasALargestSizeAndTheRestFollows) {
+    constexpr std::size_t size_max = 3;
+    Group group({}, size_max);
+    std::latch committing(1);
+    std::latch go_on(1);
+    std::vector<std::size_t> sizes;
+    const Group::Commit commit = [&](const Batch& batch) {
+        sizes.push_back(batch.size());
+        for (const auto& pending : batch) pending->result = AppendResult{.status = AppendStatus::done};
+        if (sizes.size() > 1) return;
+        committing.count_down();
+        go_on.wait();
+    };
+    const auto append = [&] { EXPECT_EQ(group.append({}, commit)->result->status, AppendStatus::done); };
+    {
+        std::vector<std::jthread> running;
+        running.emplace_back(append);
+        committing.wait();
+        for (int i = 0; i < 7; ++i) running.emplace_back(append);
+        wait_for(group, 7);
+        go_on.count_down();
+    }
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 3, 3, 1}));
+}
+
+TEST(CommitGroupTest, WhoCommitsLingersForAsManyAsCameTogetherTheLastTimeOrNotAtAll) {
+    constexpr auto long_enough = std::chrono::hours(1);
+    for (const bool lingers : {true, false}) {
+        SCOPED_TRACE(lingers);
+        Group group(lingers ? long_enough : std::chrono::microseconds::zero());
+        std::latch committing(1);
+        std::latch go_on(1);
+        std::vector<std::size_t> sizes;
+        const Group::Commit commit = [&](const Batch& batch) {
+            sizes.push_back(batch.size());
+            for (const auto& pending : batch) pending->result = AppendResult{.status = AppendStatus::done};
+            if (sizes.size() > 1) return;
+            committing.count_down();
+            go_on.wait();
+        };
+        const auto append = [&] { (void)group.append({}, commit); };
+        {
+            std::vector<std::jthread> running;
+            running.emplace_back(append);
+            committing.wait();
+            for (int i = 0; i < 2; ++i) running.emplace_back(append);
+            wait_for(group, 2);
+            go_on.count_down();
+        }
+        {
+            const std::jthread first(append);
+            if (lingers) wait_for(group, 1);
+            const std::jthread second([&] {
+                if (lingers) append();
+            });
+        }
+        EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, lingers ? 2U : 1U}));
+    }
+}
+
 TEST(CommitGroupTest, ACommitThatThrowsWakesEverybodyAndNobodyIsToldThatItIsDone) {
-    CommitGroup group;
+    Group group;
     std::latch committing(1);
     std::latch go_on(1);
     int commits = 0;
-    const CommitGroup::Commit commit = [&](const Batch& batch) {
+    const Group::Commit commit = [&](const Batch& batch) {
         if (++commits == 1) {
             committing.count_down();
             go_on.wait();
-            batch[0]->result = AppendResult{.status = AppendStatus::done};
+            batch.front()->result = AppendResult{.status = AppendStatus::done};
             return;
         }
         if (commits == 2) throw std::bad_alloc();
@@ -95,8 +155,8 @@ TEST(CommitGroupTest, ACommitThatThrowsWakesEverybodyAndNobodyIsToldThatItIsDone
     std::atomic<int> done = 0;
     const auto append = [&] {
         try {
-            const auto result = group.append({}, commit);
-            ++(result->status == AppendStatus::done ? done : uncertain);
+            const auto own = group.append({}, commit);
+            ++(own->result->status == AppendStatus::done ? done : uncertain);
         } catch (const std::bad_alloc&) {
             ++thrown;
         }

@@ -1,7 +1,8 @@
 #include <assent/sqlite.hpp>
 
 #include "base/real_places.hpp"
-#include "store/sqlite/commit_group.hpp"
+#include "journal/encoding.hpp"
+#include "store/commit_group.hpp"
 #include "store/sqlite/commit_watch.hpp"
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/migrations.hpp"
@@ -24,11 +25,17 @@ namespace {
 
 using sqlite::Database;
 using sqlite::Error;
-using sqlite::PendingAppend;
 using sqlite::ReadyMarks;
 using sqlite::Rows;
 using sqlite::Transaction;
-using Batch = std::vector<std::shared_ptr<PendingAppend>>;
+
+// The digest of its body is made by who appends.
+struct DigestedAppend {
+    const Append& append;
+    std::string body_digest = journal::body_digest(append.salt, append.body);
+};
+using Group = CommitGroup<DigestedAppend>;
+using Batch = Group::Batch;
 
 constexpr std::string_view uri_escapes = "%?#&";
 
@@ -105,7 +112,7 @@ public:
 
     Result<AppendResult> append(const Append& append) {
         if (options_.read_only) return read_only();
-        return group_.append(append, [this](const Batch& batch) { commit(batch); });
+        return std::move(group_.append({append}, [this](const Batch& batch) { commit(batch); })->result);
     }
 
     Result<std::vector<ReadyThread>> take_ready(std::size_t limit, UnixMillis now) {
@@ -278,17 +285,18 @@ private:
 
     void commit_together(const Batch& batch) {
         if (!database_) database_ = connected();
-        const auto takes = [](const auto& pending) { return pending->append.lease == LeaseUse::take; };
+        const auto takes = [](const auto& pending) { return pending->item.append.lease == LeaseUse::take; };
         if (std::any_of(batch.begin(), batch.end(), takes)) become_runner();
         std::vector<AppendResult> results;
         const auto doubt = write_together(batch, results);
         if (!doubt) {
-            for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = std::move(results[i]);
+            for (std::size_t i = 0; const auto& pending : batch) pending->result = std::move(results[i++]);
             return;
         }
         // An error while syncing leaves it open whether the commit is on the disk.
         disconnect();
-        for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->result = after_doubt(*batch[i], results[i], *doubt);
+        for (std::size_t i = 0; const auto& pending : batch)
+            pending->result = after_doubt(pending->item.append, results[i++], *doubt);
     }
 
     // A failure if the store cannot say whether the commit was kept.
@@ -296,7 +304,7 @@ private:
         const sqlite::Turnstile::Turn turn(*turnstile_, options_.busy_ms);
         Transaction transaction(*database_);
         for (const auto& pending : batch) {
-            results.push_back(Rows(*database_).write(pending->append, pending->body_digest, runner_, lives_));
+            results.push_back(Rows(*database_).write(pending->item.append, pending->item.body_digest, runner_, lives_));
         }
         try {
             transaction.commit();
@@ -308,8 +316,8 @@ private:
     }
 
     // Never throws: the others of the group must not be tried again.
-    Result<AppendResult> after_doubt(const PendingAppend& pending, const AppendResult& result, const Failure& doubt) {
-        if (!pending.append.kinds.empty() && result.status == AppendStatus::done) {
+    Result<AppendResult> after_doubt(const Append& append, const AppendResult& result, const Failure& doubt) {
+        if (!append.kinds.empty() && result.status == AppendStatus::done) {
             return AppendResult{.status = AppendStatus::uncertain, .fence = result.fence, .doubt = doubt.message};
         }
         // What was refused may have been refused for another append of its group, which was perhaps not kept.
@@ -318,7 +326,7 @@ private:
         // Without a row there is no command to look for; the lease itself tells.
         try {
             if (!database_) database_ = connected();
-            const auto head = Rows(*database_).find_thread(pending.append.thread_id);
+            const auto head = Rows(*database_).find_thread(append.thread_id);
             if (head && head->fence == result.fence && head->runner == runner_) return result;
             return lost;
         } catch (const Error& error) {
@@ -337,7 +345,7 @@ private:
     std::atomic<std::int64_t> runner_ = 0;
     const ReadyMarks::Alive lives_ = [this](std::int64_t runner) { return alive(runner); };
     std::vector<Owed> owed_;  // marks to be put back, under `mutex_`
-    sqlite::CommitGroup group_;
+    Group group_;
     sqlite::CommitWatch watch_{[this] { return connected(); }};
 };
 
