@@ -225,7 +225,7 @@ public:
     // One answer, which has to count.
     Run respond(const std::string& id, const HitlAnswer& answer, std::vector<AnswerResult>& came_of,
                 const std::stop_token& stop) {
-        auto approval = approvals().find(id, options.thread_id);
+        auto approval = find_approval(id);
         if (!approval) {
             if (auto told_of = told_of_missing(approval.failure())) came_of.push_back(std::move(*told_of));
             return failed(approval.failure());
@@ -318,9 +318,17 @@ public:
         return failed(std::move(failure));
     }
 
+    // What the agent has asked itself it knows; whether that is still open shows when the answer is stored.
+    Result<Approval> find_approval(const std::string& id) {
+        auto own = gate->open();
+        const auto found = std::ranges::find(own, id, &Approval::id);
+        if (found != own.end()) return std::move(*found);
+        return approvals().find(id, options.thread_id);
+    }
+
     Result<std::variant<GivenAnswer, AnswerResult>> read_given(const std::string& id, const Answer& answer) {
         using Given = std::variant<GivenAnswer, AnswerResult>;
-        auto approval = approvals().find(id, options.thread_id);
+        auto approval = find_approval(id);
         if (!approval) {
             if (auto known = told_of_missing(approval.failure())) return Given(std::move(*known));
             return approval.failure();

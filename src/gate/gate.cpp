@@ -74,9 +74,16 @@ Result<void> Gate::resume() {
 Result<void> Gate::resume(const std::vector<GivenAnswer>& answers, const Reviewer& reviewer,
                           std::vector<AnswerResult>& told, Counting counting, const std::stop_token& stop) {
     const std::lock_guard lock(impl_->mutex);
-    auto known = impl_->session.refresh();
-    if (!known) return known.failure();
-    if (!*known) return Failure{FailureKind::unknown_thread, "no thread is called " + impl_->session.id()};
+    // Where all that is answered is known to be open, no look is needed: what is appended to a state that is not the
+    // latest is refused, and made again on that.
+    const bool known_open = !answers.empty() && std::ranges::all_of(answers, [this](const GivenAnswer& answer) {
+        return impl_->still_open(impl_->session.state(), answer.approval.number);
+    });
+    if (!known_open) {
+        auto known = impl_->session.refresh();
+        if (!known) return known.failure();
+        if (!*known) return Failure{FailureKind::unknown_thread, "no thread is called " + impl_->session.id()};
+    }
     if (auto held = impl_->look_whether_held(); !held) return held;
     // Answers count although another runner has the thread; `resume_with` sees to that.
     auto settled = impl_->settle_inherited();
@@ -157,6 +164,8 @@ Result<void> Gate::Impl::resume_with(const std::vector<GivenAnswer>& answers, co
     std::vector<Start> starts;
     std::int64_t until = 0;
     auto appended = append([&](const ThreadState& state) {
+        // Made again, it may be on a state with newer ones.
+        files->update(state);
         until = start_by();
         auto change = take_over(state);
         auto preview = latest_turn(state);
