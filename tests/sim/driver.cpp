@@ -326,8 +326,8 @@ void Driver::leave(Seat& seat, const Failure* failure) {
     const bool in_doubt = failure == nullptr || failure->kind == FailureKind::database;
     // A run that failed of its own is for people to look at.
     if (failed || (!seat.for_worker && in_doubt)) world_.left_to_hosts.insert(seat.thread);
-    const bool elsewhere = failure != nullptr && failure->kind == FailureKind::leased;
-    if (seat.for_worker && !elsewhere) (void)process_.store.put_back(seat.thread, failure == nullptr ? 0 : retry_ms);
+    // Also what is run elsewhere: it may be given back there without anybody's knowing that it was to be run here.
+    if (seat.for_worker) (void)process_.store.put_back(seat.thread, failure == nullptr ? 0 : retry_ms);
 }
 
 bool Driver::must_stop(const Seat& seat) const {
