@@ -97,6 +97,8 @@ struct Append {
     bool create = false;  ///< Make the thread if it does not exist.
     LeaseUse lease = LeaseUse::none;
     std::optional<std::int64_t> expected_seq;
+    /// Under which it holds the thread. Where it takes it, the one that the thread is thought to stand under: wrong, it
+    /// may cost the store a look.
     std::int64_t fence = 0;
     /// Threads whose status must not be `aborted`, or the append is refused as `stopped`.
     std::vector<std::string> ancestors;

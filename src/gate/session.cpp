@@ -109,6 +109,7 @@ Result<bool> ThreadSession::refresh() {
         auto head = store_.find_thread(thread_id_);
         if (!head) return head.failure();
         if (!head->has_value()) return false;
+        last_fence_ = (*head)->fence;
         if ((*head)->head == 0) return true;
         auto snapshot = store_.snapshot(thread_id_);
         if (!snapshot) return snapshot.failure();
@@ -162,7 +163,7 @@ Result<AppendResult> ThreadSession::append(Change change) {
     Append append{.thread_id = thread_id_,
                   .create = change.create,
                   .lease = change.lease,
-                  .fence = fence_,
+                  .fence = change.lease == LeaseUse::take ? last_fence_ : fence_,
                   .at = clock_.now(),
                   .status = status_after(state_, change.events),
                   .closes = std::move(change.closes),
@@ -196,7 +197,7 @@ Result<AppendResult> ThreadSession::append(Change change) {
     if (!result || result->status != AppendStatus::done) return result;
     rows_since_snapshot_ = append.snapshot ? 0 : rows_since_snapshot_ + 1;
 
-    if (change.lease == LeaseUse::take) fence_ = result->fence;
+    if (change.lease == LeaseUse::take) fence_ = last_fence_ = result->fence;
     if (change.lease == LeaseUse::take) held_ = true;
     if (change.lease == LeaseUse::give_back) held_ = false;
     // A session that was never read is only used for this append: there is no state to keep up.

@@ -64,7 +64,8 @@ private:
     Random& random_;
     journal::ThreadState state_;
     std::int64_t pos_ = 0;
-    std::int64_t fence_ = 0;
+    std::int64_t fence_ = 0;       // under which it holds the thread, or held it
+    std::int64_t last_fence_ = 0;  // under which it was seen to stand
     bool held_ = false;
     bool goes_on_ = false;  // it is to be given back so that others go on, which failed before
     int rows_since_snapshot_ = 0;

@@ -152,7 +152,7 @@ class DoctorTest(ProgramTest):
         self.assert_check("role", "missing", "poor may not do what work needs: DELETE on approval, ")
         self.assert_check("role", "missing", "USAGE on approval_number")
         self.sql("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA assent FROM PUBLIC")
-        self.assert_check("role", "missing", "EXECUTE on append_row")
+        self.assert_check("role", "missing", "EXECUTE on append_rows")
         self.sql("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA assent TO rich")
         self.url = self.root_url.replace("//assent@", "//rich@")
         self.assert_check("role", "weak", "rich may change what was recorded")

@@ -29,10 +29,12 @@ std::string_view name_of(Fault fault) {
     return "fault";
 }
 
+// Percent of appends made again whose answer gets lost too.
+constexpr int answers_lost = 20;
+
 // As postgres::Tables has it.
 bool is_one_statement(const Append& append) {
-    const bool fence_is_known = append.lease != LeaseUse::take || (append.create && append.expected_seq == 0);
-    return append.expected_seq && !append.kinds.empty() && fence_is_known;
+    return append.expected_seq && !append.kinds.empty();
 }
 
 }  // namespace
@@ -125,13 +127,15 @@ Result<AppendResult> Connection::lost(const Append& append) {
         if (append.kinds.empty()) return broken("the last change was not kept");
         return AppendResult{.status = AppendStatus::uncertain};
     }
-    const auto head = shared_.rows.find_thread(append.thread_id);
-    auto fence = head && head->has_value() ? (*head)->fence : 0;
-    if (append.lease == LeaseUse::take) ++fence;
+    const auto stands_under = fence_of(append.thread_id);
+    const bool takes = append.lease == LeaseUse::take;
+    // A take that thinks of another fence is refused, and made again with a look: either may be what is lost.
+    const bool looks = !is_one_statement(append) || (takes && append.fence != stands_under && shared_.chance(50));
+    const auto fence = (takes && !looks ? append.fence : stands_under) + (takes ? 1 : 0);
     const AppendResult doubtful{.status = AppendStatus::uncertain, .fence = fence};
     const bool weak = is_weak(Weakness::looks_before_commit);
     // What holds no lock yet when its connection is lost may still be made, at any time.
-    if (weak || (is_one_statement(append) && shared_.chance(50))) {
+    if (weak || (!looks && shared_.chance(50))) {
         end_commit_under_way(append.thread_id);
         shared_.under_way.emplace(append, process_);
     }
@@ -140,8 +144,9 @@ Result<AppendResult> Connection::lost(const Append& append) {
 
 // As the store on PostgreSQL does it: done now, the first one comes too late; refused for good, it is over.
 Result<AppendResult> Connection::write_again(const Append& append, const AppendResult& first) {
-    const auto not_known = [&](Failure failure) -> Result<AppendResult> {
-        if (append.lease == LeaseUse::take) owed_.push_back({.thread = append.thread_id, .fence = first.fence});
+    const auto not_known = [&](Failure failure, std::int64_t second_fence = 0) -> Result<AppendResult> {
+        const auto fence = std::max(first.fence, second_fence);
+        if (append.lease == LeaseUse::take) owed_.push_back({.thread = append.thread_id, .fence = fence});
         return failure;
     };
     shared_.meanwhile(process_);
@@ -150,7 +155,12 @@ Result<AppendResult> Connection::write_again(const Append& append, const AppendR
     shared_.ledger.count("append made again");
     // The first may come to its end before or after.
     auto again = shared_.chance(50) ? attempt(append) : stored(append);
-    if (!again || again->status == AppendStatus::done) return again;
+    if (!again) return again;
+    if (again->status == AppendStatus::done) {
+        if (!shared_.chance(answers_lost)) return again;
+        shared_.ledger.count("network: second answer lost");
+        return not_known(broken("whether the last change was kept is not known"), again->fence);
+    }
     const auto rows = shared_.rows.load(append.thread_id, 0);
     const bool kept =
         std::any_of(rows->begin(), rows->end(), [&](const auto& row) { return row.command == append.command; });
@@ -205,9 +215,17 @@ Result<AppendResult> Connection::attempt(const Append& append) {
 void Connection::end_commit_under_way(const std::string& thread) {
     if (!shared_.under_way || shared_.under_way->first.thread_id != thread) return;
     const auto [append, process] = *std::exchange(shared_.under_way, std::nullopt);
+    // It says under which fence the thread stands that it takes.
+    const bool takes = is_one_statement(append) && append.lease == LeaseUse::take;
+    if (takes && append.fence != fence_of(thread)) return;
     const auto own = std::exchange(process_, process);
     (void)stored(append);
     process_ = own;
+}
+
+std::int64_t Connection::fence_of(const std::string& thread) const {
+    const auto head = shared_.rows.find_thread(thread);
+    return head->has_value() ? (*head)->fence : 0;
 }
 
 bool Connection::free_of_dead(const std::string& thread) {

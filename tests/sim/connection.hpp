@@ -99,6 +99,7 @@ private:
     bool free(const std::string& thread, std::int64_t fence);
     void note_row(const Append& append, const AppendResult& result);
     void end_commit_under_way(const std::string& thread);
+    [[nodiscard]] std::int64_t fence_of(const std::string& thread) const;
     void sweep(UnixMillis now);
     [[nodiscard]] std::vector<std::string> free_threads();
 

@@ -65,6 +65,16 @@ TEST_P(GateLease, WhoeverLostTheThreadWhileItStalledTakesItAgainToGoOn) {
     EXPECT_EQ(gate_->open().size(), 1U) << "what the other had started is in doubt";
 }
 
+TEST_P(GateLease, WhoHasOnlyReadTheThreadDoesNothingInIt) {
+    ASSERT_TRUE(gate_->prompt("pay it", "user").ok());
+    Gate other({.checkpointer = kept_.get(), .thread_id = "t", .tools = {pay_}, .clock = &clock_, .random = &random_});
+    ASSERT_TRUE(*other.load());
+    const auto refused = other.propose({.calls = {{.tool = "pay", .id = "call_1", .arguments = R"({"n":1})"}}});
+    ASSERT_FALSE(refused.ok()) << "another runs it, under a fence that it may know";
+    EXPECT_EQ(refused.failure().kind, FailureKind::leased);
+    EXPECT_EQ(kept_->load("t", 0)->size(), 1U);
+}
+
 TEST_P(GateLease, WhatARunnerBeginsBeforeTheThreadIsTakenFromItIsInDoubt) {
     const auto look = fake_tool("look");
     const auto guard = std::make_shared<FakeGuard>("first");

@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <latch>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -339,6 +341,125 @@ TEST_P(PostgresStore, ThatAllConnectionsAreInUseForLongIsAFailure) {
     }
 }
 
+TEST_P(PostgresStore, OfSeveralAppendsEachIsDoneOrNotByItself) {
+    const auto store = this->store();
+    auto connection = raw();
+    postgres::Tables tables(connection, {}, true);
+    const auto runner = tables.add_runner("host", 1, 3'600'000);
+    int schemas = 0;
+    const auto at = [&](const std::string& id, std::int64_t seq, LeaseUse lease = LeaseUse::none,
+                        std::int64_t fence = 0) {
+        auto append = event(id);
+        append.expected_seq = seq;
+        append.lease = lease;
+        append.fence = fence;
+        append.schemas = {{"schema " + std::to_string(++schemas), "{}"}};
+        return append;
+    };
+    for (const auto* id : {"held", "other_fence", "late", "locked", "ended", "asked"})
+        ASSERT_EQ(tables.write(at(id, 0, LeaseUse::take), runner)->fence, 1);
+    auto unasked = at("asked", 1);
+    unasked.closes = {12345};
+    auto unknown = at("unknown", 0);
+    unknown.create = false;
+    struct Row {
+        const char* name;
+        Append append;
+        std::optional<AppendStatus> status;  // none: to be done alone
+    };
+    const Row all[] = {
+        {"asked", unasked, AppendStatus::closed},
+        {"ended", at("ended", 1, LeaseUse::give_back, 1), AppendStatus::done},
+        {"held", at("held", 1, LeaseUse::keep, 1), AppendStatus::done},
+        {"late", at("late", 0, LeaseUse::keep, 1), AppendStatus::conflict},
+        {"locked", at("locked", 1, LeaseUse::keep, 1), std::nullopt},
+        {"new", at("new", 0, LeaseUse::take), AppendStatus::done},
+        {"other_fence", at("other_fence", 1, LeaseUse::keep, 2), AppendStatus::fenced},
+        {"unknown", unknown, std::nullopt},
+    };
+    auto other = raw();
+    other.execute("BEGIN");
+    other.run("SELECT FROM thread WHERE id = 'locked' FOR UPDATE");
+    std::vector<postgres::RowAppend> rows;
+    for (const auto& row : all) rows.emplace_back(row.append, runner, *row.append.expected_seq, row.append.fence);
+    std::vector<const postgres::RowAppend*> places;
+    for (const auto& row : rows) places.push_back(&row);
+    const auto written = tables.write_together(places);
+    ASSERT_EQ(written.size(), std::size(all));
+    other.execute("ROLLBACK");
+    for (std::size_t i = 0; const auto& [name, append, status] : all) {
+        SCOPED_TRACE(name);
+        const auto& result = written[i++];
+        EXPECT_EQ(result.has_value(), status.has_value());
+        if (result && status) {
+            EXPECT_EQ((*result)->status, *status);
+        }
+        // What was refused has written nothing.
+        const bool done = status == AppendStatus::done;
+        const auto rows_there = *store->load(name, 0);
+        const auto has_row =
+            std::ranges::any_of(rows_there, [&](const auto& row) { return row.command == append.command; });
+        EXPECT_EQ(has_row, done);
+        EXPECT_EQ(store->schema(append.schemas.front().first).ok(), done);
+    }
+    // A thread that stands under another fence than was thought is taken all the same.
+    EXPECT_EQ(tables.write(at("ended", 2, LeaseUse::take, 7), runner)->fence, 2);
+}
+
+TEST_P(PostgresStore, OthersPassWhoWaitsForAThread) {
+    const auto store = this->store();
+    struct Row {
+        const char* name;
+        const char* lock;
+    };
+    for (const auto& [name, lock] : {Row{"thread", "SELECT FROM thread WHERE id = 'thread' FOR UPDATE"},
+                                     Row{"mark", "SELECT FROM ready FOR UPDATE"},
+                                     Row{"new",
+                                         "INSERT INTO thread(id, status, seq, head, hash, fence, task, updated_at)"
+                                         " VALUES('new', 0, 0, 0, '', 0, '', 0)"}}) {
+        SCOPED_TRACE(name);
+        const bool is_new = std::string_view(name) == "new";
+        if (!is_new) ready(*store, name);
+        const auto next = [&](const std::string& id, std::int64_t seq) {
+            auto append = event(id);
+            append.expected_seq = seq;
+            append.ready = id == name;
+            return append;
+        };
+        auto other = raw();
+        other.execute("BEGIN");
+        other.run(lock);
+        const auto held_up = next(name, is_new ? 0 : 1);
+        auto waits = std::async(std::launch::async, [&] { return store->append(held_up); });
+        const auto free = std::string("beside ") + name;
+        for (int i = 0; i < 20; ++i) EXPECT_EQ(store->append(next(free, i))->status, AppendStatus::done);
+        EXPECT_EQ(waits.wait_for(0s), std::future_status::timeout);
+        other.execute("ROLLBACK");
+        EXPECT_EQ(waits.get()->status, AppendStatus::done);
+    }
+}
+
+TEST_P(PostgresStore, AnErrorInOneAppendDoesNotTakeTheOthers) {
+    const auto store = this->store();
+    constexpr int threads = 16;
+    constexpr int poisoned = 7;
+    for (int round = 0; round < 10; ++round) {
+        std::latch start(threads);
+        std::vector<std::jthread> running;
+        for (int i = 0; i < threads; ++i) {
+            auto append = event(std::to_string(round) + "-" + std::to_string(i));
+            append.expected_seq = 0;
+            if (i == poisoned) append.opens = {{.turn = 1, .guard = std::string("a\0b", 3), .question = "q"}};
+            running.emplace_back([&, i, append] {
+                start.arrive_and_wait();
+                const auto result = store->append(append);
+                EXPECT_EQ(result.ok(), i != poisoned);
+                EXPECT_TRUE(i == poisoned || result->status == AppendStatus::done);
+            });
+        }
+    }
+}
+
 TEST_P(PostgresStore, AThreadThatNobodyHasTakenYetIsNotGivenBack) {
     const auto store = this->store();
     auto connection = raw();
@@ -350,7 +471,7 @@ TEST_P(PostgresStore, AThreadThatNobodyHasTakenYetIsNotGivenBack) {
     EXPECT_FALSE(tables.give_back("t", 1, runner, true)) << "its fence is still 0";
     auto take = event("t");
     take.lease = LeaseUse::take;
-    EXPECT_EQ(tables.write(take, runner).fence, 1);
+    EXPECT_EQ(tables.write(take, runner)->fence, 1);
     EXPECT_TRUE(tables.give_back("t", 1, runner, true));
     EXPECT_EQ((*store->find_thread("t"))->runner, 0);
     EXPECT_TRUE(tables.give_back("t", 1, runner, true)) << "nothing is left to do";

@@ -46,9 +46,13 @@ Parameters& Parameters::add(std::int64_t value) {
     return *this;
 }
 
-Parameters& Parameters::add(std::string_view text) {
+void check_text(std::string_view text) {
     // The server ends a text there, and would keep another one than was meant.
     if (text.contains('\0')) throw Error("22021", "a text with a zero byte cannot be kept", false);
+}
+
+Parameters& Parameters::add(std::string_view text) {
+    check_text(text);
     values_.push_back({.bytes = std::string(text)});
     return *this;
 }

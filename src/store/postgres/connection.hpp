@@ -1,6 +1,8 @@
 // libpq with destructors and our errors.
 #pragma once
 
+#include "store/postgres/binary_array.hpp"
+
 #include <assent/postgres.hpp>
 #include <assent/result.hpp>
 
@@ -35,6 +37,9 @@ private:
 /// A failure kind `database` with words for people.
 [[nodiscard]] Failure failure_of(const Error& error);
 
+/// Throws Error for a text that the server would not keep as it is.
+void check_text(std::string_view text);
+
 /// Values for the `$1`, `$2`, … of a statement. Texts are kept as copies; numbers as their digits.
 class Parameters {
 public:
@@ -45,6 +50,8 @@ public:
     Parameters& add_boolean(bool value) { return add(std::string_view(value ? "t" : "f")); }
     Parameters& add_null();
     Parameters& add(std::optional<std::int64_t> value) { return value ? add(*value) : add_null(); }
+    /// Null if it is empty.
+    Parameters& add(const BinaryArray& array) { return array.empty() ? add_null() : add_bytes(array.bytes()); }
 
     [[nodiscard]] int count() const noexcept { return static_cast<int>(values_.size()); }
     struct Raw {

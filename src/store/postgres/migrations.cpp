@@ -1,6 +1,7 @@
 #include "store/postgres/migrations.hpp"
 
 #include "store/postgres/append_function.hpp"
+#include "store/postgres/append_rows.hpp"
 
 #include <array>
 
@@ -45,6 +46,8 @@ CREATE TABLE snapshot(
   thread bigint PRIMARY KEY, seq bigint NOT NULL, pos bigint NOT NULL, version integer NOT NULL, state bytea NOT NULL)
 )sql",
     create_append_function,
+    // The function of the version before stays: its processes may go on until they are replaced.
+    create_append_rows,
 };
 
 constexpr auto current = static_cast<std::int64_t>(migrations.size());

@@ -1,5 +1,6 @@
 #include <assent/postgres.hpp>
 
+#include "store/commit_group.hpp"
 #include "store/postgres/address.hpp"
 #include "store/postgres/bell.hpp"
 #include "store/postgres/lease.hpp"
@@ -14,7 +15,9 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -25,7 +28,16 @@ namespace {
 using postgres::Connection;
 using postgres::Error;
 using postgres::Pool;
+using postgres::RowAppend;
 using postgres::Tables;
+using postgres::WrittenTogether;
+
+// Done with others, or alone where that was not possible.
+struct GroupedAppend {
+    RowAppend row;
+    bool alone = false;
+};
+using Group = CommitGroup<GroupedAppend>;
 
 constexpr int schema_bytes_max = 63;
 
@@ -47,6 +59,11 @@ bool is_race(const Error& error) {
     return error.state() == "40P01" || error.state() == "40001";
 }
 constexpr int races_max = 5;
+
+// A call with more would keep those waiting that come first, and its parameters are looked through for each append.
+constexpr std::size_t group_max = 64;
+// A commit and the way there and back take about as long.
+constexpr std::chrono::milliseconds linger_max{1};
 
 }  // namespace
 
@@ -160,18 +177,60 @@ private:
         return append.ready || !append.opens.empty() || given_back || append.status;
     }
 
+    // Whoever has threads above it waits for them alone: it would wait for them with locks of others in its hands.
     Result<AppendResult> write(const Append& append, std::int64_t number) {
-        auto result = on_server([&](Tables& tables) -> Result<AppendResult> { return tables.write(append, number); });
+        if (Tables::is_one_statement(append) && append.ancestors.empty()) {
+            const RowAppend row(append, number, *append.expected_seq, append.fence);
+            const auto pending = group_.append(
+                {.row = row}, [this](const Group::Batch& batch) { commit(batch); },
+                postgres::doubtful(row, "the program is out of memory"));
+            if (!pending->item.alone) return std::move(pending->result);
+        }
+        return write_alone(append, number);
+    }
+
+    Result<AppendResult> write_alone(const Append& append, std::int64_t number) {
+        auto result = on_server([&](Tables& tables) { return tables.write(append, number); });
         if (result && result->status == AppendStatus::uncertain) pool_.drop_idle();
         return result;
     }
 
+    // Of several that concern one thread the first is tried; nobody waits for what others do with a thread, or long for
+    // anything else of theirs.
+    void commit(const Group::Batch& batch) {
+        std::map<std::string_view, Group::Pending*> together;
+        for (const auto& pending : batch)
+            pending->item.alone = !together.emplace(pending->item.row.append.thread_id, pending.get()).second;
+        std::vector<const RowAppend*> rows;
+        for (const auto& [thread, pending] : together) rows.push_back(&pending->item.row);
+        const auto written = on_server([&](Tables& tables) -> Result<WrittenTogether> {
+            try {
+                return tables.write_together(rows);
+            } catch (const Error& error) {
+                // What goes wrong with one of them must not take the others with it; alone it may also wait longer.
+                if (error.connection_lost()) throw;
+                return WrittenTogether(rows.size());
+            }
+        });
+        bool lost = false;
+        for (std::size_t i = 0; const auto& [thread, pending] : together) {
+            const auto one = written ? (*written)[i++] : std::optional(Result<AppendResult>(written.failure()));
+            pending->item.alone = !one;
+            if (!one) continue;
+            pending->result = *one;
+            lost = lost || (*one && (*one)->status == AppendStatus::uncertain);
+        }
+        if (lost) pool_.drop_idle();
+    }
+
     // Done now, the first one comes too late; refused for good, it is over: its row is there or will never be.
     Result<AppendResult> write_again(const Append& append, const AppendResult& first, std::int64_t number) {
-        auto again = write(append, number);
+        auto again = write_alone(append, number);
         if (!again) return not_known(append, first.fence, again.failure().message, number);
         if (again->status == AppendStatus::done) return again;
-        if (again->status == AppendStatus::uncertain) return not_known(append, first.fence, first.doubt, number);
+        // Where they differ, only the later one can hold it: it has looked.
+        if (again->status == AppendStatus::uncertain)
+            return not_known(append, std::max(first.fence, again->fence), first.doubt, number);
         const auto fate = on_server([&](Tables& tables) -> Result<Tables::Fate> { return tables.fate_of(append); });
         if (!fate) return not_known(append, first.fence, first.doubt, number);
         if (*fate == Tables::Fate::kept) return first;
@@ -214,6 +273,7 @@ private:
 
     PostgresOptions options_;
     Pool pool_;
+    Group group_{linger_max, group_max};
     postgres::ServerClock clock_;
     postgres::Lease lease_;
     std::mutex marks_mutex_;

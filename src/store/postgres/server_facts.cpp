@@ -42,7 +42,7 @@ constexpr const char* select_rights =
     "             AND CASE WHEN relkind = 'S' THEN NOT has_sequence_privilege(oid, 'USAGE') END"
     "             UNION ALL SELECT 'EXECUTE on ' || proname FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = "
     "pronamespace"
-    "             WHERE nspname = $1 AND proname = 'append_row' AND NOT has_function_privilege(pg_proc.oid, 'EXECUTE')"
+    "             WHERE nspname = $1 AND proname = 'append_rows' AND NOT has_function_privilege(pg_proc.oid, 'EXECUTE')"
     "             UNION ALL SELECT 'USAGE on schema ' || nspname FROM pg_namespace"
     "             WHERE nspname = $1 AND NOT has_schema_privilege(oid, 'USAGE'))"
     " SELECT coalesce((SELECT string_agg(what, ', ' ORDER BY what) FROM lacking), ''),"

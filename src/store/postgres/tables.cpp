@@ -1,12 +1,9 @@
 #include "store/postgres/tables.hpp"
 
-#include "base/sha256.hpp"
-#include "journal/encoding.hpp"
 #include "journal/lineage.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 namespace assent::postgres {
@@ -30,22 +27,12 @@ constexpr const char* select_below =
     " EXISTS(SELECT FROM runner WHERE runner.no = thread.runner AND alive_until > clock_timestamp())"
     " FROM thread WHERE id > $1::text || '/' AND id < $1::text || '0'"
     " AND substr(id, length($1::text) + 1) ~ '^(/[1-9][0-9]{0,8}[.](0|[1-9][0-9]{0,8}))+$' ORDER BY thread.no";
-// In the order of append_row.
+// In the order of append_rows.
 constexpr const char* lock_above = "SELECT status FROM thread WHERE id = ANY($1::text[]) ORDER BY id FOR SHARE";
 constexpr const char* lock_thread = "SELECT seq, fence FROM thread WHERE id = $1 FOR UPDATE";
 constexpr const char* insert_thread =
     "INSERT INTO thread(id, status, seq, head, hash, fence, task, updated_at) VALUES($1, 0, 0, 0, $2, 0, $3, $4)"
     " ON CONFLICT(id) DO NOTHING";
-constexpr const char* append_row =
-    "SELECT outcome, at_seq, at_pos, under_fence, first_number, held_by FROM append_row("
-    "in_thread => $1, in_creates => $2, in_task => $3, in_above => $4, in_takes => $5, in_holds => $6,"
-    " in_gives_back => $7, in_runner => $8, in_fence => $9, in_seq => $10, in_status => $11, in_at => $12,"
-    " in_events => $13, in_cmd => $14, in_header_before => $15, in_header_after => $16, in_salt => $17, in_body => $18,"
-    " in_closes => $19, in_late => $20, in_server_time => $21, in_closes_others => $22, in_turns => $23,"
-    " in_positions => $24, in_open_turns => $25, in_open_positions => $26, in_open_asks => $27, in_open_kinds => $28,"
-    " in_open_guards => $29, in_open_digests => $30, in_open_deadlines => $31, in_open_questions => $32,"
-    " in_schema_digests => $33, in_schema_texts => $34, in_snapshot_version => $35, in_snapshot => $36,"
-    " in_marks => $37, in_marks_after => $38, in_unmarks => $39, in_prunes => $40)";
 constexpr const char* select_open =
     "SELECT approval.no, thread, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
     " FROM approval JOIN thread ON thread.no = approval.thread WHERE approval.no > $1 ORDER BY approval.no LIMIT $2";
@@ -132,45 +119,6 @@ std::array<std::uint8_t, N> fixed(const std::string& bytes) {
     return out;
 }
 
-// How a value stands in an array: 7, NULL, "b\"c".
-std::string in_array(std::int64_t number) {
-    return std::to_string(number);
-}
-
-std::string in_array(const std::optional<std::int64_t>& number) {
-    return number ? in_array(*number) : "NULL";
-}
-
-std::string in_array(const std::string& text) {
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') quoted += '\\';
-        quoted += c;
-    }
-    return quoted + '"';
-}
-
-// {1,2,3}, of one member of each.
-template <class All, class Member = std::identity>
-std::string array_of(const All& all, Member member = {}) {
-    std::string array = "{";
-    for (const auto& one : all) {
-        if (array.size() > 1) array += ',';
-        array += in_array(std::invoke(member, one));
-    }
-    return array + "}";
-}
-
-// The same; null where there are none.
-template <class All, class Member = std::identity>
-void add_array(Parameters& parameters, const All& all, Member member = {}) {
-    all.empty() ? parameters.add_null() : parameters.add(array_of(all, member));
-}
-
-std::string in_hex(std::string_view bytes) {
-    return "\\x" + hex({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-}
-
 ThreadHead read_head(const Rows& rows, int row) {
     ThreadHead head{.no = rows.integer(row, 0),
                     .id = rows.text(row, 1),
@@ -203,89 +151,6 @@ OpenApproval read_open(const Rows& rows, int row) {
     return open;
 }
 
-// For people to read in lists; the server keeps no zero byte in a text.
-std::string task_of(const Append& append) {
-    std::string task;
-    for (const char c : append.task) task += c == '\0' ? std::string("\xef\xbf\xbd") : std::string(1, c);
-    return task;
-}
-
-AppendStatus status_of(const std::string& outcome) {
-    static constexpr std::pair<std::string_view, AppendStatus> all[] = {
-        {"done", AppendStatus::done},       {"unknown_thread", AppendStatus::unknown_thread},
-        {"stopped", AppendStatus::stopped}, {"leased", AppendStatus::leased},
-        {"fenced", AppendStatus::fenced},   {"conflict", AppendStatus::conflict},
-        {"closed", AppendStatus::closed},   {"expired", AppendStatus::expired}};
-    const auto* const found = std::ranges::find(all, outcome, &std::pair<std::string_view, AppendStatus>::first);
-    if (found != std::end(all)) return found->second;
-    if (outcome == "no_right")
-        throw Error("55000", "the right of this process to run threads has run out; try again", false);
-    throw Error("XX000", "the function append_row says what this version does not know", false);
-}
-
-// The parameters of append_row, in its order, for a thread that stands at event `seq`.
-Parameters parameters_of(const Append& append, std::int64_t runner, std::int64_t seq, bool server_time) {
-    const bool holds = append.lease == LeaseUse::keep || append.lease == LeaseUse::give_back;
-    const auto root = journal::root_of(append.thread_id);
-    const auto events = static_cast<std::int64_t>(append.kinds.size());
-    journal::HeaderParts header;
-    if (events > 0) {
-        header = journal::encode_without_number({.thread = append.thread_id,
-                                                 .seq = seq + events,
-                                                 .at = append.at,
-                                                 .kinds = append.kinds,
-                                                 .body_digest = journal::body_digest(append.salt, append.body)});
-    }
-    Parameters all;
-    all.add(append.thread_id).add_boolean(append.create).add(task_of(append));
-    add_array(all, append.ancestors);
-    all.add_boolean(append.lease == LeaseUse::take).add_boolean(holds);
-    all.add_boolean(append.lease == LeaseUse::give_back).add(runner).add(append.fence).add(seq);
-    append.status ? all.add(static_cast<std::int64_t>(*append.status)) : all.add_null();
-    all.add(append.at).add(events).add_bytes(bytes_of(append.command));
-    all.add_bytes(header.before).add_bytes(header.after).add_bytes(append.salt).add_bytes(append.body);
-    add_array(all, append.closes);
-    all.add_boolean(append.closes_late).add_boolean(server_time);
-    const auto calls = append.closes_thread ? std::vector<std::pair<int, int>>() : append.closes_calls;
-    all.add_boolean(append.closes_thread || !calls.empty());
-    add_array(all, calls, &std::pair<int, int>::first);
-    add_array(all, calls, &std::pair<int, int>::second);
-    const auto& opens = append.opens;
-    add_array(all, opens, &OpenApproval::turn);
-    add_array(all, opens, &OpenApproval::position);
-    add_array(all, opens, &OpenApproval::ask_no);
-    add_array(all, opens, [](const auto& open) { return static_cast<std::int64_t>(open.kind); });
-    add_array(all, opens, &OpenApproval::guard);
-    add_array(all, opens, &OpenApproval::digest);
-    add_array(all, opens, &OpenApproval::deadline);
-    add_array(all, opens, [](const auto& open) { return in_hex(open.question); });
-    auto schemas = append.schemas;
-    std::ranges::sort(schemas);
-    add_array(all, schemas, &std::pair<std::string, std::string>::first);
-    add_array(all, schemas, &std::pair<std::string, std::string>::second);
-    if (append.snapshot) {
-        all.add(append.snapshot->version).add_bytes(append.snapshot->state);
-    } else {
-        all.add_null().add_null();
-    }
-    // Of a thread that works for another, the one that works for none goes on.
-    append.ready ? all.add(root) : all.add_null();
-    all.add(append.ready_after_ms);
-    all.add_boolean(append.lease == LeaseUse::take && append.expected_seq && root == append.thread_id);
-    return std::move(all.add(append.prunes));
-}
-
-AppendResult read_result(const Rows& rows) {
-    AppendResult result{.status = status_of(rows.text(0, 0))};
-    if (result.status == AppendStatus::leased) result.leased_by = rows.text(0, 5);
-    if (result.status != AppendStatus::done) return result;
-    result.seq = rows.integer(0, 1);
-    result.pos = rows.integer(0, 2);
-    result.fence = rows.integer(0, 3);
-    result.first_number = rows.integer(0, 4);
-    return result;
-}
-
 }  // namespace
 
 void Tables::begin(Connection::Pipeline& pipeline) const {
@@ -311,57 +176,79 @@ Rows Tables::read(const char* sql, const Parameters& parameters) {
 }
 
 bool Tables::is_one_statement(const Append& append) {
-    const bool fence_is_known = append.lease != LeaseUse::take || (append.create && append.expected_seq == 0);
-    return append.expected_seq && !append.kinds.empty() && fence_is_known;
+    return append.expected_seq && !append.kinds.empty();
 }
 
-AppendResult Tables::write(const Append& append, std::int64_t runner) {
+Result<AppendResult> Tables::write(const Append& append, std::int64_t runner) {
     if (!is_one_statement(append)) return write_locked(append, runner);
+    const RowAppend row(append, runner, *append.expected_seq, append.fence);
+    const RowAppend* const one[] = {&row};
+    auto results = call(one, true);
+    // Where its fence is not the one that was thought, it has to be read first.
+    return results.front() ? std::move(*results.front()) : write_locked(append, runner);
+}
+
+WrittenTogether Tables::write_together(std::span<const RowAppend* const> appends) {
+    return call(appends, false);
+}
+
+WrittenTogether Tables::call(std::span<const RowAppend* const> appends, bool waits) {
     const Transaction transaction(connection_);  // only with a pooler
     Connection::Pipeline pipeline(connection_);
     const bool pooled = !schema_.empty();
     if (pooled) begin(pipeline);
-    pipeline.add(append_row, parameters_of(append, runner, *append.expected_seq, server_time_));
+    pipeline.add(append_rows, parameters_of(appends, waits, server_time_));
     if (pooled) pipeline.add("COMMIT");
-    const auto fence = append.lease == LeaseUse::take ? 1 : append.fence;
     const std::size_t which = pooled ? 2 : 0;  // behind BEGIN and the setting of the schema
-    return finish(pipeline, which, fence);
+    try {
+        return read_results(pipeline.finish()[which]);
+    } catch (const Error& error) {
+        if (!error.connection_lost()) throw;
+        WrittenTogether all;
+        for (const auto* one : appends) all.emplace_back(doubtful(*one, failure_of(error).message));
+        return all;
+    }
 }
 
-AppendResult Tables::write_locked(const Append& append, std::int64_t runner) {
+Result<AppendResult> Tables::write_locked(const Append& append, std::int64_t runner) {
     const Transaction transaction(connection_);
     Connection::Pipeline locks(connection_);
     begin(locks);
-    if (!append.ancestors.empty()) locks.add(lock_above, Parameters().add(array_of(append.ancestors)));
+    if (!append.ancestors.empty()) {
+        BinaryArray above(BinaryArray::Of::text);
+        for (const auto& id : append.ancestors) above.add(id);
+        locks.add(lock_above, Parameters().add(above));
+    }
     if (append.create) add_thread(locks, append);
     locks.add(lock_thread, Parameters().add(append.thread_id));
     const auto found = std::move(locks.finish().back());
-    if (found.count() == 0) return {.status = AppendStatus::unknown_thread};
-    const auto seq = append.expected_seq.value_or(found.integer(0, 0));
-    const auto fence = found.integer(0, 1) + (append.lease == LeaseUse::take ? 1 : 0);
+    if (found.count() == 0) return AppendResult{.status = AppendStatus::unknown_thread};
+    const auto fence = append.lease == LeaseUse::take ? found.integer(0, 1) : append.fence;
+    const RowAppend row(append, runner, append.expected_seq.value_or(found.integer(0, 0)), fence);
+    const RowAppend* const one[] = {&row};
     Connection::Pipeline pipeline(connection_);
-    pipeline.add(append_row, parameters_of(append, runner, seq, server_time_));
+    pipeline.add(append_rows, parameters_of(one, true, server_time_));
+    const auto result_in = [](const std::vector<Rows>& said) { return *read_results(said.front()).front(); };
     // Refused, a thread that was made has to go with the transaction; and without a row nobody could tell later whether
     // it was refused.
     if (append.create || append.kinds.empty()) {
-        auto result = read_result(pipeline.finish().back());
-        if (result.status != AppendStatus::done) return result;
+        auto result = result_in(pipeline.finish());
+        if (!result || result->status != AppendStatus::done) return result;
         Connection::Pipeline commit(connection_);
         commit.add("COMMIT");
-        auto committed = finish(commit, std::nullopt, fence);
-        return committed.status == AppendStatus::uncertain ? committed : result;
+        return finish(commit, row, [&](const auto&) { return result; });
     }
     pipeline.add("COMMIT");
-    return finish(pipeline, 0, fence);
+    return finish(pipeline, row, result_in);
 }
 
-AppendResult Tables::finish(Connection::Pipeline& pipeline, std::optional<std::size_t> which, std::int64_t fence) {
+Result<AppendResult> Tables::finish(Connection::Pipeline& pipeline, const RowAppend& row,
+                                    const std::function<Result<AppendResult>(const std::vector<Rows>&)>& result_in) {
     try {
-        const auto results = pipeline.finish();
-        return which ? read_result(results[*which]) : AppendResult{.status = AppendStatus::done};
+        return result_in(pipeline.finish());
     } catch (const Error& error) {
         if (!error.connection_lost()) throw;
-        return {.status = AppendStatus::uncertain, .fence = fence, .doubt = failure_of(error).message};
+        return doubtful(row, failure_of(error).message);
     }
 }
 

@@ -1,11 +1,14 @@
 // The rows of the tables: read, and written in transactions.
 #pragma once
 
+#include "store/postgres/append_call.hpp"
 #include "store/postgres/connection.hpp"
 
 #include <assent/checkpointer.hpp>
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +26,12 @@ public:
 
     /// One append, in a transaction of its own. Refused, it has written nothing. `uncertain` where the connection
     /// was lost while it was made; its fence is then the one of the thread if it was kept.
-    AppendResult write(const Append& append, std::int64_t runner);
-    /// Whether `write` sends all at once: what does not come back may still be under way then, and no lock tells
-    /// whether it is. Such an append says at which event the thread stands, so it can be made only once.
+    Result<AppendResult> write(const Append& append, std::int64_t runner);
+    /// Several in one transaction, none of which has threads above it. One that is refused, or not done, leaves the
+    /// others as they are.
+    WrittenTogether write_together(std::span<const RowAppend* const> appends);
+    /// Whether `write` sends all at once, at first at least: what does not come back may still be under way then, and
+    /// no lock tells whether it is. Such an append says at which event the thread stands, so it can be made only once.
     [[nodiscard]] static bool is_one_statement(const Append& append);
     /// What became of such an append: it has its row; it can have none any more, since the thread has gone on; or it
     /// may still be made, as far as the thread tells.
@@ -67,10 +73,11 @@ private:
     void begin(Connection::Pipeline& pipeline) const;
     Rows read(const char* sql, const Parameters& parameters);
     static void add_thread(Connection::Pipeline& pipeline, const Append& append);
-    AppendResult write_locked(const Append& append, std::int64_t runner);
-    /// What the statement in place `which` of the pipeline says, nothing: only that all was done; `uncertain`, with
-    /// this fence, where the connection was lost.
-    static AppendResult finish(Connection::Pipeline& pipeline, std::optional<std::size_t> which, std::int64_t fence);
+    WrittenTogether call(std::span<const RowAppend* const> appends, bool waits);
+    Result<AppendResult> write_locked(const Append& append, std::int64_t runner);
+    /// What the statements say, or that nobody knows what became of the append.
+    static Result<AppendResult> finish(Connection::Pipeline& pipeline, const RowAppend& row,
+                                       const std::function<Result<AppendResult>(const std::vector<Rows>&)>& result_in);
 
     Connection& connection_;
     std::string schema_;
