@@ -30,7 +30,7 @@ std::string_view name_of(Fault fault) {
 }
 
 // Percent of appends made again whose answer gets lost too.
-constexpr int answers_lost = 20;
+constexpr int second_answers_lost = 20;
 
 // As postgres::Tables has it.
 bool is_one_statement(const Append& append) {
@@ -157,7 +157,7 @@ Result<AppendResult> Connection::write_again(const Append& append, const AppendR
     auto again = shared_.chance(50) ? attempt(append) : stored(append);
     if (!again) return again;
     if (again->status == AppendStatus::done) {
-        if (!shared_.chance(answers_lost)) return again;
+        if (!shared_.chance(second_answers_lost)) return again;
         shared_.ledger.count("network: second answer lost");
         return not_known(broken("whether the last change was kept is not known"), again->fence);
     }

@@ -75,64 +75,60 @@ TEST(CommitGroupTest, WhoComesDuringACommitIsCommittedTogetherAndGetsItsOwnResul
     EXPECT_EQ(sizes.size(), 3U);
 }
 
-TEST(CommitGroupTest, AGroupHasALargestSizeAndTheRestFollows) {
-    constexpr std::size_t size_max = 3;
-    Group group({}, size_max);
-    std::latch committing(1);
-    std::latch go_on(1);
-    std::vector<std::size_t> sizes;
-    const Group::Commit commit = [&](const Batch& batch) {
-        sizes.push_back(batch.size());
-        for (const auto& pending : batch) pending->result = AppendResult{.status = AppendStatus::done};
-        if (sizes.size() > 1) return;
-        committing.count_down();
-        go_on.wait();
-    };
-    const auto append = [&] { EXPECT_EQ(group.append({}, commit)->result->status, AppendStatus::done); };
-    {
-        std::vector<std::jthread> running;
-        running.emplace_back(append);
-        committing.wait();
-        for (int i = 0; i < 7; ++i) running.emplace_back(append);
-        wait_for(group, 7);
-        go_on.count_down();
-    }
-    EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 3, 3, 1}));
-}
+// A group whose first commit takes until others wait.
+struct HeldGroup {
+    explicit HeldGroup(std::chrono::microseconds linger_max, std::size_t size_max = Group::any_size)
+        : group(linger_max, size_max) {}
 
-TEST(CommitGroupTest, WhoCommitsLingersForAsManyAsCameTogetherTheLastTimeOrNotAtAll) {
-    constexpr auto long_enough = std::chrono::hours(1);
-    for (const bool lingers : {true, false}) {
-        SCOPED_TRACE(lingers);
-        Group group(lingers ? long_enough : std::chrono::microseconds::zero());
-        std::latch committing(1);
-        std::latch go_on(1);
-        std::vector<std::size_t> sizes;
-        const Group::Commit commit = [&](const Batch& batch) {
+    void append() {
+        const auto own = group.append({}, [this](const Batch& batch) {
             sizes.push_back(batch.size());
             for (const auto& pending : batch) pending->result = AppendResult{.status = AppendStatus::done};
             if (sizes.size() > 1) return;
             committing.count_down();
             go_on.wait();
-        };
-        const auto append = [&] { (void)group.append({}, commit); };
-        {
-            std::vector<std::jthread> running;
-            running.emplace_back(append);
-            committing.wait();
-            for (int i = 0; i < 2; ++i) running.emplace_back(append);
-            wait_for(group, 2);
-            go_on.count_down();
-        }
-        {
-            const std::jthread first(append);
-            if (lingers) wait_for(group, 1);
-            const std::jthread second([&] {
-                if (lingers) append();
-            });
-        }
-        EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, lingers ? 2U : 1U}));
+        });
+        EXPECT_EQ(own->result->status, AppendStatus::done);
     }
+    // One, and so many more while that is committed.
+    void append_one_and(std::size_t more) {
+        std::vector<std::jthread> running;
+        running.emplace_back([this] { append(); });
+        committing.wait();
+        for (std::size_t i = 0; i < more; ++i) running.emplace_back([this] { append(); });
+        wait_for(group, more);
+        go_on.count_down();
+    }
+
+    Group group;
+    std::latch committing{1};
+    std::latch go_on{1};
+    std::vector<std::size_t> sizes;
+};
+
+TEST(CommitGroupTest, AGroupHasALargestSizeAndTheRestFollows) {
+    constexpr std::size_t size_max = 3;
+    HeldGroup held({}, size_max);
+    held.append_one_and(7);
+    EXPECT_EQ(held.sizes, (std::vector<std::size_t>{1, 3, 3, 1}));
+}
+
+TEST(CommitGroupTest, WhoCommitsLingersForAsManyAsCameTogetherTheLastTime) {
+    HeldGroup held(std::chrono::hours(1));
+    held.append_one_and(2);
+    {
+        const std::jthread first([&] { held.append(); });
+        wait_for(held.group, 1);
+        held.append();
+    }
+    EXPECT_EQ(held.sizes, (std::vector<std::size_t>{1, 2, 2}));
+}
+
+TEST(CommitGroupTest, NobodyLingersWhereThatIsNotWanted) {
+    HeldGroup held({});
+    held.append_one_and(2);
+    held.append();
+    EXPECT_EQ(held.sizes, (std::vector<std::size_t>{1, 2, 1}));
 }
 
 TEST(CommitGroupTest, ACommitThatThrowsWakesEverybodyAndNobodyIsToldThatItIsDone) {

@@ -28,10 +28,6 @@ namespace {
 using Of = BinaryArray::Of;
 using Appends = std::span<const RowAppend* const>;
 
-std::string_view bytes_of(const auto& array) {
-    return {reinterpret_cast<const char*>(array.data()), array.size()};
-}
-
 // One member of each append.
 template <class Value>
 BinaryArray integers(Appends appends, Value value) {

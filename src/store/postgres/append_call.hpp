@@ -27,12 +27,14 @@ struct RowAppend {
 /// The result of one of which nobody heard: under which fence it would hold its thread, and why, for people.
 [[nodiscard]] AppendResult doubtful(const RowAppend& row, const std::string& why);
 
-/// Their threads differ. Those that have threads above them are called alone. `waits`: for whoever is at a thread.
+/// The statement, and its parameters for at least one append. Their threads differ, and are in the order of their ids;
+/// what has threads above it is called alone. `waits`: for whoever is at a thread. Throws Error for a text that the
+/// server would not keep.
 extern const char* const append_rows;
 [[nodiscard]] Parameters parameters_of(std::span<const RowAppend* const> appends, bool waits, bool server_time);
-/// In their order. Nothing: not done, because somebody is at its thread or it stands under another fence.
+/// In their order. Nothing: not done, because somebody is at its thread or it stands under another fence. A failure:
+/// its runner may not take threads any more.
 using WrittenTogether = std::vector<std::optional<Result<AppendResult>>>;
-/// Throws Error.
 [[nodiscard]] WrittenTogether read_results(const Rows& rows);
 
 /// The beginning of the first prompt, as the server keeps texts.

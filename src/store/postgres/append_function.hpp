@@ -1,4 +1,5 @@
-// The function in the database by which every append is made: one statement, one way there and back, whatever it does.
+// The function by which format 2 made every append. This version calls append_rows (append_rows.hpp); the function
+// stays in the database for processes of the version before.
 #pragma once
 
 namespace assent::postgres {

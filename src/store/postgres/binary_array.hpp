@@ -8,6 +8,7 @@
 
 namespace assent::postgres {
 
+/// Its members are of one type, or null: which function may be called follows from `type`.
 class BinaryArray {
 public:
     /// The types of PostgreSQL, by their numbers.
@@ -17,7 +18,7 @@ public:
     void add_null();
     void add_integer(std::int64_t value);
     void add_boolean(bool value);
-    /// Of a text or of bytes.
+    /// A text, which is checked (Error), or bytes.
     void add(std::string_view value);
     void add(std::optional<std::int64_t> value) { value ? add_integer(*value) : add_null(); }
 

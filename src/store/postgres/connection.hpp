@@ -37,10 +37,15 @@ private:
 /// A failure kind `database` with words for people.
 [[nodiscard]] Failure failure_of(const Error& error);
 
+/// An array of bytes, as statements take them.
+std::string_view bytes_of(const auto& array) {
+    return {reinterpret_cast<const char*>(array.data()), array.size()};
+}
+
 /// Throws Error for a text that the server would not keep as it is.
 void check_text(std::string_view text);
 
-/// Values for the `$1`, `$2`, … of a statement. Texts are kept as copies; numbers as their digits.
+/// Values for the `$1`, `$2`, … of a statement. Texts are kept as copies, and checked; numbers as their digits.
 class Parameters {
 public:
     Parameters& add(std::int64_t value);
@@ -49,7 +54,6 @@ public:
     Parameters& add_bytes(std::string_view bytes);
     Parameters& add_boolean(bool value) { return add(std::string_view(value ? "t" : "f")); }
     Parameters& add_null();
-    Parameters& add(std::optional<std::int64_t> value) { return value ? add(*value) : add_null(); }
     /// Null if it is empty.
     Parameters& add(const BinaryArray& array) { return array.empty() ? add_null() : add_bytes(array.bytes()); }
 

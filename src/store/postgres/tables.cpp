@@ -108,10 +108,6 @@ constexpr const char* pick_ready =
 // After the thread was locked: whoever was about to take it has done so then.
 constexpr const char* release_thread = "UPDATE thread SET runner = NULL WHERE id = $1 AND fence = $2 AND runner = $3";
 
-std::string_view bytes_of(const auto& array) {
-    return {reinterpret_cast<const char*>(array.data()), array.size()};
-}
-
 template <std::size_t N>
 std::array<std::uint8_t, N> fixed(const std::string& bytes) {
     std::array<std::uint8_t, N> out{};

@@ -25,10 +25,11 @@ public:
     [[nodiscard]] Connection& connection() const noexcept { return connection_; }
 
     /// One append, in a transaction of its own. Refused, it has written nothing. `uncertain` where the connection
-    /// was lost while it was made; its fence is then the one of the thread if it was kept.
+    /// was lost while it was made; its fence is then the one of the thread if it was kept. A failure: `runner` may not
+    /// take threads any more.
     Result<AppendResult> write(const Append& append, std::int64_t runner);
-    /// Several in one transaction, none of which has threads above it. One that is refused, or not done, leaves the
-    /// others as they are.
+    /// Several in one transaction, none of which has threads above it: each is_one_statement, of a thread of its own,
+    /// in the order of their ids. One that is refused, or not done, leaves the others as they are.
     WrittenTogether write_together(std::span<const RowAppend* const> appends);
     /// Whether `write` sends all at once, at first at least: what does not come back may still be under way then, and
     /// no lock tells whether it is. Such an append says at which event the thread stands, so it can be made only once.
