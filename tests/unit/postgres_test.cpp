@@ -329,6 +329,27 @@ TEST_P(PostgresStore, WhoWaitsForAConnectionGetsItsTurn) {
     EXPECT_EQ(served, many);
 }
 
+TEST_P(PostgresStore, WhoTakesAConnectionForManyIsServedFirst) {
+    using Place = postgres::Pool::Place;
+    postgres::Pool pool(postgres_url(), {.connections_max = 2});
+    std::vector<int> served;  // by the one connection that is given back, so by one at a time
+    const auto kept = pool.take();
+    std::vector<std::jthread> threads;
+    {
+        const auto given_back = pool.take();
+        for (const auto& [who, place] : {std::pair(1, Place::last), {2, Place::last}, {0, Place::first}}) {
+            const auto before = pool.waiting();
+            threads.emplace_back([&, who = who, place = place] {
+                const auto connection = pool.take(place);
+                served.push_back(who);
+            });
+            while (pool.waiting() == before) std::this_thread::yield();
+        }
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(served, (std::vector{0, 1, 2}));
+}
+
 TEST_P(PostgresStore, ThatAllConnectionsAreInUseForLongIsAFailure) {
     postgres::Pool pool(postgres_url(), {.connections_max = 2, .connect_ms = 10});
     const auto one = pool.take();

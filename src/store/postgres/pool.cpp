@@ -4,7 +4,7 @@
 
 namespace assent::postgres {
 
-Pool::Lease Pool::take() {
+Pool::Lease Pool::take(Place place) {
     std::unique_lock lock(mutex_);
     std::unique_ptr<Connection> connection;
     if (!idle_.empty()) {
@@ -13,7 +13,7 @@ Pool::Lease Pool::take() {
     } else if (open_ < options_.connections_max) {
         ++open_;
     } else {
-        connection = wait(lock);
+        connection = wait(lock, place);
     }
     lock.unlock();
     if (connection != nullptr) return {*this, std::move(connection)};
@@ -29,9 +29,9 @@ Pool::Lease Pool::take() {
 }
 
 // Many more may want one than there are: as long as some come back, all get their turn.
-std::unique_ptr<Connection> Pool::wait(std::unique_lock<std::mutex>& lock) {
+std::unique_ptr<Connection> Pool::wait(std::unique_lock<std::mutex>& lock, Place where) {
     Waiter self;
-    const auto place = waiters_.insert(waiters_.end(), &self);
+    const auto place = waiters_.insert(where == Place::first ? waiters_.begin() : waiters_.end(), &self);
     for (auto seen = given_back_;; seen = given_back_) {
         const auto patience = std::chrono::milliseconds(options_.connect_ms);
         if (self.served.wait_for(lock, patience, [&] { return self.is_served; })) return std::move(self.connection);

@@ -6,6 +6,7 @@
 #include <assent/postgres.hpp>
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -36,9 +37,16 @@ public:
         std::unique_ptr<Connection> connection_;
     };
 
-    /// Waits while all are in use, in the order of asking. Throws Error where no connection can be made, or none was
-    /// given back for `connect_ms`.
-    [[nodiscard]] Lease take();
+    enum class Place : std::uint8_t { last, first };
+    /// Waits while all are in use, in the order of asking, or before all others: that is for whoever takes one for many
+    /// who wait, and never has more than one. Throws Error where no connection can be made, or none was given back for
+    /// `connect_ms`.
+    [[nodiscard]] Lease take(Place place = Place::last);
+    /// How many wait for one.
+    [[nodiscard]] std::size_t waiting() const {
+        const std::lock_guard lock(mutex_);
+        return waiters_.size();
+    }
     /// Closes those that are not in use: the server has gone, and with it all of them.
     void drop_idle();
 
@@ -50,12 +58,12 @@ private:
         std::unique_ptr<Connection> connection;
     };
 
-    std::unique_ptr<Connection> wait(std::unique_lock<std::mutex>& lock);
+    std::unique_ptr<Connection> wait(std::unique_lock<std::mutex>& lock, Place where);
     void give_back(std::unique_ptr<Connection> connection);
 
     std::string url_;
     PostgresOptions options_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::list<Waiter*> waiters_;
     std::int64_t given_back_ = 0;
     std::vector<std::unique_ptr<Connection>> idle_;

@@ -86,11 +86,11 @@ public:
     // Gives `body` the tables on some connection. One that was lost while it was idle is not noticed before it is
     // used: the body is done once more, on a new one, if it throws that it was lost.
     template <class Body>
-    auto on_server(Body body) -> decltype(body(std::declval<Tables&>())) {
+    auto on_server(Body body, Pool::Place place = Pool::Place::last) -> decltype(body(std::declval<Tables&>())) {
         int races = 0;
         for (bool retried = false;;) {
             try {
-                auto connection = pool_.take();
+                auto connection = pool_.take(place);
                 Tables tables(*connection, options_.prepared ? std::string() : options_.schema, options_.server_time);
                 return body(tables);
             } catch (const Error& error) {
@@ -203,7 +203,7 @@ private:
             pending->item.alone = !together.emplace(pending->item.row.append.thread_id, pending.get()).second;
         std::vector<const RowAppend*> rows;
         for (const auto& [thread, pending] : together) rows.push_back(&pending->item.row);
-        const auto written = on_server([&](Tables& tables) -> Result<WrittenTogether> {
+        const auto write = [&](Tables& tables) -> Result<WrittenTogether> {
             try {
                 return tables.write_together(rows);
             } catch (const Error& error) {
@@ -211,7 +211,9 @@ private:
                 if (error.connection_lost()) throw;
                 return WrittenTogether(rows.size());
             }
-        });
+        };
+        // Behind thousands who only read, a group would have its turn once in thousands of times.
+        const auto written = on_server(write, Pool::Place::first);
         bool lost = false;
         for (std::size_t i = 0; const auto& [thread, pending] : together) {
             const auto one = written ? (*written)[i++] : std::optional(Result<AppendResult>(written.failure()));
