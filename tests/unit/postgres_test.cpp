@@ -405,9 +405,15 @@ TEST_P(PostgresStore, OfSeveralAppendsEachIsDoneOrNotByItself) {
     for (const auto& row : all) rows.emplace_back(row.append, runner, *row.append.expected_seq, row.append.fence);
     std::vector<const postgres::RowAppend*> places;
     for (const auto& row : rows) places.push_back(&row);
-    const auto written = tables.write_together(places);
+    const std::vector<std::string> looked_at = {"held", "new", "unknown"};
+    const auto [heads, written] = tables.together(looked_at, places);
     ASSERT_EQ(written.size(), std::size(all));
     other.execute("ROLLBACK");
+    // Read as it was before.
+    ASSERT_TRUE(heads.has_value());
+    ASSERT_EQ(heads->size(), 1U);
+    EXPECT_EQ(heads->front().id, "held");
+    EXPECT_EQ(heads->front().seq, 1);
     for (std::size_t i = 0; const auto& [name, append, status] : all) {
         SCOPED_TRACE(name);
         const auto& result = written[i++];
@@ -460,14 +466,20 @@ TEST_P(PostgresStore, OthersPassWhoWaitsForAThread) {
     }
 }
 
-TEST_P(PostgresStore, AnErrorInOneAppendDoesNotTakeTheOthers) {
+TEST_P(PostgresStore, AnErrorInOneAppendOrLookDoesNotTakeTheOthers) {
     const auto store = this->store();
     constexpr int threads = 16;
     constexpr int poisoned = 7;
     for (int round = 0; round < 10; ++round) {
-        std::latch start(threads);
+        std::latch start(threads * 2);
         std::vector<std::jthread> running;
         for (int i = 0; i < threads; ++i) {
+            running.emplace_back([&, i] {
+                start.arrive_and_wait();
+                const auto head = store->find_thread(i == poisoned ? std::string("a\0b", 3) : "none");
+                EXPECT_EQ(head.ok(), i != poisoned);
+                EXPECT_TRUE(i == poisoned || !head->has_value());
+            });
             auto append = event(std::to_string(round) + "-" + std::to_string(i));
             append.expected_seq = 0;
             if (i == poisoned) append.opens = {{.turn = 1, .guard = std::string("a\0b", 3), .question = "q"}};

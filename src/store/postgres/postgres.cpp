@@ -1,6 +1,6 @@
 #include <assent/postgres.hpp>
 
-#include "store/commit_group.hpp"
+#include "store/call_group.hpp"
 #include "store/postgres/address.hpp"
 #include "store/postgres/bell.hpp"
 #include "store/postgres/lease.hpp"
@@ -21,6 +21,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <variant>
 
 namespace assent {
 namespace {
@@ -30,14 +31,14 @@ using postgres::Error;
 using postgres::Pool;
 using postgres::RowAppend;
 using postgres::Tables;
-using postgres::WrittenTogether;
 
-// Done with others, or alone where that was not possible.
-struct GroupedAppend {
-    RowAppend row;
-    bool alone = false;
-};
-using Group = CommitGroup<GroupedAppend>;
+using Head = Result<std::optional<ThreadHead>>;
+// What is done with others of this process: an append, or a look at a thread, of which thousands may be made again and
+// again. One way to the server and back costs more than what is asked for on it.
+using Wanted = std::variant<RowAppend, std::string>;
+struct Alone {};  // it could not be done with others
+using Came = std::variant<Alone, Result<AppendResult>, Head>;
+using Group = CallGroup<Wanted, Came>;
 
 constexpr int schema_bytes_max = 63;
 
@@ -62,8 +63,9 @@ constexpr int races_max = 5;
 
 // A call with more would keep those waiting that come first, and its parameters are looked through for each append.
 constexpr std::size_t group_max = 64;
-// A commit and the way there and back take about as long.
-constexpr std::chrono::milliseconds linger_max{1};
+// A call costs the server and the way to it as much as ten appends in it, or more: who comes again with others after
+// their last one is worth waiting for. About as long as a call with many takes.
+constexpr std::chrono::milliseconds linger_max{3};
 
 }  // namespace
 
@@ -157,6 +159,21 @@ public:
         return taken;
     }
 
+    Head find_thread(const std::string& id) {
+        auto came = together(id, Group::Place::last, Alone());
+        if (auto* head = std::get_if<Head>(&came)) return std::move(*head);
+        return on_server([&](Tables& tables) -> Head { return tables.find_thread(id); });
+    }
+
+    // Most often nothing is new, and the journal, with its many parts, costs more to look at than the thread.
+    Result<std::vector<JournalRow>> load(const std::string& thread_id, std::int64_t after) {
+        const auto head = find_thread(thread_id);
+        if (!head) return head.failure();
+        if (!*head || (*head)->head <= after) return std::vector<JournalRow>();
+        return on_server(
+            [&](Tables& tables) -> Result<std::vector<JournalRow>> { return tables.journal((*head)->no, after); });
+    }
+
     std::shared_ptr<void> watch(Changed changed) { return bell_.watch(std::move(changed)); }
 
     [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
@@ -181,10 +198,9 @@ private:
     Result<AppendResult> write(const Append& append, std::int64_t number) {
         if (Tables::is_one_statement(append) && append.ancestors.empty()) {
             const RowAppend row(append, number, *append.expected_seq, append.fence);
-            const auto pending = group_.append(
-                {.row = row}, [this](const Group::Batch& batch) { commit(batch); },
-                postgres::doubtful(row, "the program is out of memory"));
-            if (!pending->item.alone) return std::move(pending->result);
+            auto came =
+                together(row, Group::Place::first, Result(postgres::doubtful(row, "the program is out of memory")));
+            if (auto* result = std::get_if<Result<AppendResult>>(&came)) return std::move(*result);
         }
         return write_alone(append, number);
     }
@@ -195,32 +211,54 @@ private:
         return result;
     }
 
-    // Of several that concern one thread the first is tried; nobody waits for what others do with a thread, or long for
+    Came together(Wanted wanted, Group::Place place, Came unanswered) {
+        const auto own = group_.join(
+            std::move(wanted), [this](const Group::Batch& batch) { call(batch); }, std::move(unanswered), place);
+        return std::move(own->answer);
+    }
+
+    // Of several appends to one thread the first is tried; nobody waits for what others do with a thread, or long for
     // anything else of theirs.
-    void commit(const Group::Batch& batch) {
-        std::map<std::string_view, Group::Pending*> together;
-        for (const auto& pending : batch)
-            pending->item.alone = !together.emplace(pending->item.row.append.thread_id, pending.get()).second;
-        std::vector<const RowAppend*> rows;
-        for (const auto& [thread, pending] : together) rows.push_back(&pending->item.row);
-        const auto write = [&](Tables& tables) -> Result<WrittenTogether> {
-            try {
-                return tables.write_together(rows);
-            } catch (const Error& error) {
-                // What goes wrong with one of them must not take the others with it; alone it may also wait longer.
-                if (error.connection_lost()) throw;
-                return WrittenTogether(rows.size());
+    void call(const Group::Batch& batch) {
+        std::map<std::string_view, Group::Pending*> appends;
+        std::vector<Group::Pending*> looks;
+        for (const auto& pending : batch) {
+            if (const auto* row = std::get_if<RowAppend>(&pending->item)) {
+                if (!appends.emplace(row->append.thread_id, pending.get()).second) pending->answer = Alone();
+            } else {
+                looks.push_back(pending.get());
             }
-        };
-        // Behind thousands who only read, a group would have its turn once in thousands of times.
-        const auto written = on_server(write, Pool::Place::first);
+        }
+        std::vector<const RowAppend*> rows;
+        for (const auto& [thread, pending] : appends) rows.push_back(&std::get<RowAppend>(pending->item));
+        std::vector<std::string> ids;
+        for (const auto* look : looks) ids.push_back(std::get<std::string>(look->item));
+        const auto done = on_server(
+            [&](Tables& tables) -> Result<Tables::Together> {
+                try {
+                    return tables.together(ids, rows);
+                } catch (const Error& error) {
+                    // What goes wrong with one of them must not take the others with it; alone it may also wait longer.
+                    if (error.connection_lost()) throw;
+                    return Tables::Together{.written = postgres::WrittenTogether(rows.size())};
+                }
+            },
+            // Behind thousands who only read, a group would have its turn once in thousands of times.
+            Pool::Place::first);
         bool lost = false;
-        for (std::size_t i = 0; const auto& [thread, pending] : together) {
-            const auto one = written ? (*written)[i++] : std::optional(Result<AppendResult>(written.failure()));
-            pending->item.alone = !one;
-            if (!one) continue;
-            pending->result = *one;
-            lost = lost || (*one && (*one)->status == AppendStatus::uncertain);
+        for (std::size_t i = 0; const auto& [thread, pending] : appends) {
+            const auto one = done ? done->written[i++] : std::optional(Result<AppendResult>(done.failure()));
+            pending->answer = one ? Came(*one) : Alone();
+            lost = lost || (one && *one && (*one)->status == AppendStatus::uncertain);
+        }
+        for (std::size_t i = 0; auto* look : looks) {
+            const auto& id = ids[i++];
+            if (!done) {
+                look->answer = Head(done.failure());
+            } else if (done->heads) {
+                const auto found = std::ranges::find(*done->heads, id, &ThreadHead::id);
+                look->answer = Head(found == done->heads->end() ? std::nullopt : std::optional(*found));
+            }
         }
         if (lost) pool_.drop_idle();
     }
@@ -319,13 +357,11 @@ Result<AppendResult> PostgresCheckpointer::append(const Append& append) {
 }
 
 Result<std::optional<ThreadHead>> PostgresCheckpointer::find_thread(const std::string& id) {
-    return store_->on_server(
-        [&](Tables& tables) -> Result<std::optional<ThreadHead>> { return tables.find_thread(id); });
+    return store_->find_thread(id);
 }
 
 Result<std::vector<JournalRow>> PostgresCheckpointer::load(const std::string& thread_id, std::int64_t after) {
-    return store_->on_server(
-        [&](Tables& tables) -> Result<std::vector<JournalRow>> { return tables.load(thread_id, after); });
+    return store_->load(thread_id, after);
 }
 
 Result<std::vector<ThreadHead>> PostgresCheckpointer::threads() {

@@ -9,11 +9,14 @@
 namespace assent::postgres {
 namespace {
 
-constexpr const char* select_thread =
-    "SELECT thread.no, id, status, seq, head, hash, fence, coalesce(runner, 0), task, updated_at,"
+// OFFSET 0: each is looked for by its key, also by a plan that was made while there were few threads. By subscripts:
+// with unnest a plan for the ids at hand looks cheaper than one for any, and would be made anew each time.
+constexpr const char* select_those_threads =
+    "SELECT head.* FROM generate_subscripts($1::text[], 1) AS wanted, LATERAL"
+    " (SELECT thread.no, id, status, seq, head, hash, fence, coalesce(runner, 0), task, updated_at,"
     " (SELECT count(*) FROM approval WHERE approval.thread = thread.no),"
     " EXISTS(SELECT FROM runner WHERE runner.no = thread.runner AND alive_until > clock_timestamp())"
-    " FROM thread WHERE id = $1";
+    " FROM thread WHERE id = ($1::text[])[wanted] OFFSET 0) AS head";
 constexpr const char* select_threads =
     "SELECT thread.no, id, status, seq, head, hash, fence, coalesce(runner, 0), task, updated_at,"
     " (SELECT count(*) FROM approval WHERE approval.thread = thread.no),"
@@ -49,7 +52,6 @@ constexpr const char* select_place =
     "SELECT approval.no, thread.no, id, turn, position, ask_no, kind, guard, digest, deadline, at, question"
     " FROM approval_ref JOIN thread ON thread.no = approval_ref.thread"
     " LEFT JOIN approval ON approval.no = approval_ref.no WHERE approval_ref.no = $1";
-constexpr const char* select_end = "SELECT no, head FROM thread WHERE id = $1";
 constexpr const char* select_journal =
     "SELECT pos, prev, cmd, at, header, salt, body FROM journal WHERE thread = $1 AND pos > $2 ORDER BY pos";
 constexpr const char* select_fate =
@@ -135,6 +137,12 @@ ThreadHead read_head(const Rows& rows, int row) {
     return head;
 }
 
+std::vector<ThreadHead> read_heads(const Rows& rows) {
+    std::vector<ThreadHead> heads;
+    for (int row = 0; row < rows.count(); ++row) heads.push_back(read_head(rows, row));
+    return heads;
+}
+
 OpenApproval read_open(const Rows& rows, int row) {
     OpenApproval open{.number = rows.integer(row, 0),
                       .thread = rows.integer(row, 1),
@@ -183,29 +191,38 @@ Result<AppendResult> Tables::write(const Append& append, std::int64_t runner) {
     if (!is_one_statement(append)) return write_locked(append, runner);
     const RowAppend row(append, runner, *append.expected_seq, append.fence);
     const RowAppend* const one[] = {&row};
-    auto results = call(one, true);
+    auto results = call({}, one, true).written;
     // Where its fence is not the one that was thought, it has to be read first.
     return results.front() ? std::move(*results.front()) : write_locked(append, runner);
 }
 
-WrittenTogether Tables::write_together(std::span<const RowAppend* const> appends) {
-    return call(appends, false);
+Tables::Together Tables::together(std::span<const std::string> ids, std::span<const RowAppend* const> appends) {
+    return call(ids, appends, false);
 }
 
-WrittenTogether Tables::call(std::span<const RowAppend* const> appends, bool waits) {
+Tables::Together Tables::call(std::span<const std::string> ids, std::span<const RowAppend* const> appends, bool waits) {
     const Transaction transaction(connection_);  // only with a pooler
     Connection::Pipeline pipeline(connection_);
     const bool pooled = !schema_.empty();
     if (pooled) begin(pipeline);
-    pipeline.add(append_rows, parameters_of(appends, waits, server_time_));
+    if (!ids.empty()) {
+        BinaryArray wanted(BinaryArray::Of::text);
+        for (const auto& id : ids) wanted.add(id);
+        pipeline.add(select_those_threads, Parameters().add(wanted));
+    }
+    if (!appends.empty()) pipeline.add(append_rows, parameters_of(appends, waits, server_time_));
     if (pooled) pipeline.add("COMMIT");
-    const std::size_t which = pooled ? 2 : 0;  // behind BEGIN and the setting of the schema
     try {
-        return read_results(pipeline.finish()[which]);
+        const auto said = pipeline.finish();
+        std::size_t next = pooled ? 2 : 0;  // behind BEGIN and the setting of the schema
+        Together all{.heads = std::vector<ThreadHead>()};
+        if (!ids.empty()) all.heads = read_heads(said[next++]);
+        if (!appends.empty()) all.written = read_results(said[next]);
+        return all;
     } catch (const Error& error) {
-        if (!error.connection_lost()) throw;
-        WrittenTogether all;
-        for (const auto* one : appends) all.emplace_back(doubtful(*one, failure_of(error).message));
+        if (!error.connection_lost() || appends.empty()) throw;
+        Together all;
+        for (const auto* one : appends) all.written.emplace_back(doubtful(*one, failure_of(error).message));
         return all;
     }
 }
@@ -263,31 +280,22 @@ Tables::Fate Tables::fate_of(const Append& append) {
 }
 
 std::optional<ThreadHead> Tables::find_thread(const std::string& id) {
-    const auto rows = read(select_thread, Parameters().add(id));
-    if (rows.count() == 0) return std::nullopt;
-    return read_head(rows, 0);
+    auto found = *call({&id, 1}, {}, true).heads;
+    if (found.empty()) return std::nullopt;
+    return std::move(found.front());
 }
 
 std::vector<ThreadHead> Tables::threads() {
-    const auto rows = read(select_threads, {});
-    std::vector<ThreadHead> heads;
-    for (int row = 0; row < rows.count(); ++row) heads.push_back(read_head(rows, row));
-    return heads;
+    return read_heads(read(select_threads, {}));
 }
 
 std::vector<ThreadHead> Tables::descendants(const std::string& thread_id) {
-    const auto rows = read(select_below, Parameters().add(thread_id));
-    std::vector<ThreadHead> heads;
-    for (int row = 0; row < rows.count(); ++row) heads.push_back(read_head(rows, row));
-    return heads;
+    return read_heads(read(select_below, Parameters().add(thread_id)));
 }
 
-std::vector<JournalRow> Tables::load(const std::string& thread_id, std::int64_t after) {
+std::vector<JournalRow> Tables::journal(std::int64_t thread_no, std::int64_t after) {
     std::vector<JournalRow> rows;
-    // Most often nothing is new, and the journal, with its many parts, costs more to look at than the thread.
-    const auto end = read(select_end, Parameters().add(thread_id));
-    if (end.count() == 0 || end.integer(0, 1) <= after) return rows;
-    const auto found = read(select_journal, Parameters().add(end.integer(0, 0)).add(after));
+    const auto found = read(select_journal, Parameters().add(thread_no).add(after));
     for (int row = 0; row < found.count(); ++row) {
         const bool first = rows.empty();
         const auto before = first ? 0 : rows.back().pos;

@@ -28,9 +28,16 @@ public:
     /// was lost while it was made; its fence is then the one of the thread if it was kept. A failure: `runner` may not
     /// take threads any more.
     Result<AppendResult> write(const Append& append, std::int64_t runner);
-    /// Several in one transaction, none of which has threads above it: each is_one_statement, of a thread of its own,
-    /// in the order of their ids. One that is refused, or not done, leaves the others as they are.
-    WrittenTogether write_together(std::span<const RowAppend* const> appends);
+    /// What was asked for together.
+    struct Together {
+        /// Those of the threads that are there, in any order; none: the connection was lost before.
+        std::optional<std::vector<ThreadHead>> heads;
+        WrittenTogether written;
+    };
+    /// Threads with these ids, and several appends in one transaction, none of which has threads above it: each
+    /// is_one_statement, of a thread of its own, in the order of their ids. One that is refused, or not done, leaves
+    /// the others as they are. The threads are read as they were before.
+    Together together(std::span<const std::string> ids, std::span<const RowAppend* const> appends);
     /// Whether `write` sends all at once, at first at least: what does not come back may still be under way then, and
     /// no lock tells whether it is. Such an append says at which event the thread stands, so it can be made only once.
     [[nodiscard]] static bool is_one_statement(const Append& append);
@@ -42,7 +49,8 @@ public:
     std::optional<ThreadHead> find_thread(const std::string& id);
     std::vector<ThreadHead> threads();
     std::vector<ThreadHead> descendants(const std::string& thread_id);
-    std::vector<JournalRow> load(const std::string& thread_id, std::int64_t after);
+    /// Rows of the thread with this number after position `after`, oldest first.
+    std::vector<JournalRow> journal(std::int64_t thread_no, std::int64_t after);
     std::vector<OpenApproval> open_approvals(const std::string& thread_id, std::int64_t after, std::size_t limit);
     OpenCount count_open();
     std::optional<ApprovalPlace> find_approval(std::int64_t number);
@@ -74,7 +82,7 @@ private:
     void begin(Connection::Pipeline& pipeline) const;
     Rows read(const char* sql, const Parameters& parameters);
     static void add_thread(Connection::Pipeline& pipeline, const Append& append);
-    WrittenTogether call(std::span<const RowAppend* const> appends, bool waits);
+    Together call(std::span<const std::string> ids, std::span<const RowAppend* const> appends, bool waits);
     Result<AppendResult> write_locked(const Append& append, std::int64_t runner);
     /// What the statements say, or that nobody knows what became of the append.
     static Result<AppendResult> finish(Connection::Pipeline& pipeline, const RowAppend& row,

@@ -2,7 +2,7 @@
 
 #include "base/real_places.hpp"
 #include "journal/encoding.hpp"
-#include "store/commit_group.hpp"
+#include "store/call_group.hpp"
 #include "store/sqlite/commit_watch.hpp"
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/migrations.hpp"
@@ -34,7 +34,7 @@ struct DigestedAppend {
     const Append& append;
     std::string body_digest = journal::body_digest(append.salt, append.body);
 };
-using Group = CommitGroup<DigestedAppend>;
+using Group = CallGroup<DigestedAppend, Result<AppendResult>>;
 using Batch = Group::Batch;
 
 constexpr std::string_view uri_escapes = "%?#&";
@@ -112,7 +112,8 @@ public:
 
     Result<AppendResult> append(const Append& append) {
         if (options_.read_only) return read_only();
-        return std::move(group_.append({append}, [this](const Batch& batch) { commit(batch); })->result);
+        const AppendResult uncertain{.status = AppendStatus::uncertain};
+        return std::move(group_.join({append}, [this](const Batch& batch) { commit(batch); }, uncertain)->answer);
     }
 
     Result<std::vector<ReadyThread>> take_ready(std::size_t limit, UnixMillis now) {
@@ -277,7 +278,7 @@ private:
         } catch (const Error& error) {
             const int code = error.code() & 0xff;
             if (code == SQLITE_IOERR) disconnect();
-            for (const auto& pending : batch) pending->result = sqlite::failure_of(error, path_);
+            for (const auto& pending : batch) pending->answer = sqlite::failure_of(error, path_);
             // Who has waited for another program does not wait once more for each.
             return code == SQLITE_BUSY;
         }
@@ -290,13 +291,13 @@ private:
         std::vector<AppendResult> results;
         const auto doubt = write_together(batch, results);
         if (!doubt) {
-            for (std::size_t i = 0; const auto& pending : batch) pending->result = std::move(results[i++]);
+            for (std::size_t i = 0; const auto& pending : batch) pending->answer = std::move(results[i++]);
             return;
         }
         // An error while syncing leaves it open whether the commit is on the disk.
         disconnect();
         for (std::size_t i = 0; const auto& pending : batch)
-            pending->result = after_doubt(pending->item.append, results[i++], *doubt);
+            pending->answer = after_doubt(pending->item.append, results[i++], *doubt);
     }
 
     // A failure if the store cannot say whether the commit was kept.

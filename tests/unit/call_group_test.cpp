@@ -6,7 +6,7 @@
 
 #include "gate/session.hpp"
 #include "journal/encoding.hpp"
-#include "store/commit_group.hpp"
+#include "store/call_group.hpp"
 #include "store/sqlite/turnstile.hpp"
 
 #include <gmock/gmock.h>
@@ -26,22 +26,23 @@ using namespace assent::test;
 using sqlite::RunnerLocks;
 using sqlite::Turnstile;
 using testing::EndsWith;
-using Group = CommitGroup<Append>;
+using Group = CallGroup<Append, Result<AppendResult>>;
 using Batch = Group::Batch;
 
 constexpr int threads = 16;
+const AppendResult unanswered{.status = AppendStatus::uncertain};
 
 void wait_for(const Group& group, std::size_t waiting) {
     while (group.waiting() != waiting) std::this_thread::yield();
 }
 
-TEST(CommitGroupTest, WhoComesDuringACommitIsCommittedTogetherAndGetsItsOwnResult) {
+TEST(CallGroupTest, WhoComesDuringACommitIsCommittedTogetherAndGetsItsOwnResult) {
     Group group;
     std::latch committing(1);
     std::latch go_on(1);
     std::atomic<int> at_once = 0;
     std::vector<std::size_t> sizes;
-    const Group::Commit commit = [&](const Batch& batch) {
+    const Group::Call commit = [&](const Batch& batch) {
         EXPECT_EQ(++at_once, 1);
         sizes.push_back(batch.size());
         if (sizes.size() == 1) {
@@ -50,14 +51,14 @@ TEST(CommitGroupTest, WhoComesDuringACommitIsCommittedTogetherAndGetsItsOwnResul
         }
         for (const auto& pending : batch) {
             const bool refused = pending->item.at % 3 == 0;
-            pending->result =
+            pending->answer =
                 AppendResult{.status = refused ? AppendStatus::conflict : AppendStatus::done, .seq = pending->item.at};
         }
         --at_once;
     };
     const auto append = [&](int i) {
-        const auto own = group.append({.at = i}, commit);
-        const auto& result = own->result;
+        const auto own = group.join({.at = i}, commit, unanswered);
+        const auto& result = own->answer;
         ASSERT_TRUE(result.ok());
         EXPECT_EQ(result->seq, i);
         EXPECT_EQ(result->status, i % 3 == 0 ? AppendStatus::conflict : AppendStatus::done);
@@ -81,14 +82,15 @@ struct HeldGroup {
         : group(linger_max, size_max) {}
 
     void append() {
-        const auto own = group.append({}, [this](const Batch& batch) {
+        const auto commit = [this](const Batch& batch) {
             sizes.push_back(batch.size());
-            for (const auto& pending : batch) pending->result = AppendResult{.status = AppendStatus::done};
+            for (const auto& pending : batch) pending->answer = AppendResult{.status = AppendStatus::done};
             if (sizes.size() > 1) return;
             committing.count_down();
             go_on.wait();
-        });
-        EXPECT_EQ(own->result->status, AppendStatus::done);
+        };
+        const auto own = group.join({}, commit, unanswered);
+        EXPECT_EQ(own->answer->status, AppendStatus::done);
     }
     // One, and so many more while that is committed.
     void append_one_and(std::size_t more) {
@@ -106,53 +108,80 @@ struct HeldGroup {
     std::vector<std::size_t> sizes;
 };
 
-TEST(CommitGroupTest, AGroupHasALargestSizeAndTheRestFollows) {
+TEST(CallGroupTest, AGroupHasALargestSizeAndTheRestFollows) {
     constexpr std::size_t size_max = 3;
     HeldGroup held({}, size_max);
     held.append_one_and(7);
     EXPECT_EQ(held.sizes, (std::vector<std::size_t>{1, 3, 3, 1}));
 }
 
-TEST(CommitGroupTest, WhoCommitsLingersForAsManyAsCameTogetherTheLastTime) {
+TEST(CallGroupTest, TheFirstHaveTheirTurnBeforeTheLastEachInTheirOrder) {
+    constexpr std::size_t size_max = 2;
+    Group group({}, size_max);
+    std::latch calling(1);
+    std::latch go_on(1);
+    std::vector<UnixMillis> order;
+    const auto join = [&](UnixMillis at, Group::Place place) {
+        const Group::Call call = [&](const Batch& batch) {
+            for (const auto& pending : batch) order.push_back(pending->item.at);
+            if (order.size() > 1) return;
+            calling.count_down();
+            go_on.wait();
+        };
+        (void)group.join({.at = at}, call, unanswered, place);
+    };
+    {
+        std::vector<std::jthread> running;
+        running.emplace_back(join, 0, Group::Place::last);
+        calling.wait();
+        for (const UnixMillis at : {11, 12, 1, 13, 2}) {
+            running.emplace_back(join, at, at < 10 ? Group::Place::first : Group::Place::last);
+            wait_for(group, running.size() - 1);
+        }
+        go_on.count_down();
+    }
+    EXPECT_EQ(order, (std::vector<UnixMillis>{0, 1, 2, 11, 12, 13}));
+}
+
+TEST(CallGroupTest, WhoCommitsLingersForAsManyAsCameTogetherTheLastTime) {
     HeldGroup held(std::chrono::hours(1));
     held.append_one_and(2);
     {
         const std::jthread first([&] { held.append(); });
-        wait_for(held.group, 1);
         held.append();
     }
     EXPECT_EQ(held.sizes, (std::vector<std::size_t>{1, 2, 2}));
 }
 
-TEST(CommitGroupTest, NobodyLingersWhereThatIsNotWanted) {
+TEST(CallGroupTest, NobodyLingersWhereThatIsNotWanted) {
     HeldGroup held({});
     held.append_one_and(2);
     held.append();
     EXPECT_EQ(held.sizes, (std::vector<std::size_t>{1, 2, 1}));
 }
 
-TEST(CommitGroupTest, ACommitThatThrowsWakesEverybodyAndNobodyIsToldThatItIsDone) {
+TEST(CallGroupTest, ACommitThatThrowsWakesEverybodyAndNobodyIsToldThatItIsDone) {
     Group group;
     std::latch committing(1);
     std::latch go_on(1);
     int commits = 0;
-    const Group::Commit commit = [&](const Batch& batch) {
+    const Group::Call commit = [&](const Batch& batch) {
         if (++commits == 1) {
             committing.count_down();
             go_on.wait();
-            batch.front()->result = AppendResult{.status = AppendStatus::done};
+            batch.front()->answer = AppendResult{.status = AppendStatus::done};
             return;
         }
         if (commits == 2) throw std::bad_alloc();
-        for (const auto& pending : batch) pending->result = AppendResult{.status = AppendStatus::done};
+        for (const auto& pending : batch) pending->answer = AppendResult{.status = AppendStatus::done};
     };
     std::atomic<int> thrown = 0;
     std::atomic<int> uncertain = 0;
     std::atomic<int> done = 0;
     const auto append = [&] {
         try {
-            const auto own = group.append({}, commit);
-            ++(own->result->status == AppendStatus::done ? done : uncertain);
+            const auto own = group.join({}, commit, unanswered);
+            ++(own->answer->status == AppendStatus::done ? done : uncertain);
         } catch (const std::bad_alloc&) {
             ++thrown;
         }

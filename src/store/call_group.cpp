@@ -1,9 +1,9 @@
-#include "store/commit_group.hpp"
+#include "store/call_group.hpp"
 
 namespace assent {
 
 Waiter::Turn Waiter::wait() {
-    // Asleep, not polling: while one commits, the others must leave the processor to it.
+    // Asleep, not polling: while one calls, the others must leave the processor to it.
     std::unique_lock lock(mutex_);
     woken_.wait(lock, [this] { return turn_ != Turn::waits; });
     return turn_;
