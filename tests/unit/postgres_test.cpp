@@ -493,6 +493,40 @@ TEST_P(PostgresStore, AnErrorInOneAppendOrLookDoesNotTakeTheOthers) {
     }
 }
 
+TEST_P(PostgresStore, WhoClosesAnApprovalLooksAtNoOthersThoughTheServerThinksThatThereAreNone) {
+    const auto store = this->store();
+    auto connection = raw();
+    postgres::Tables tables(connection, {}, true);
+    const auto blocks = [&] {
+        connection.run("SELECT pg_stat_force_next_flush()");
+        return connection
+            .run(
+                "SELECT sum(idx_blks_hit + idx_blks_read)::bigint FROM pg_statio_user_indexes"
+                " WHERE relid = 'approval'::regclass")
+            .integer(0, 0);
+    };
+    const auto ask_and_close = [&](const std::string& id) {
+        auto asks = event(id);
+        asks.expected_seq = 0;
+        asks.opens = {{.turn = 1, .question = "q"}};
+        auto answers = event(id);
+        answers.expected_seq = 1;
+        answers.closes = {tables.write(asks, 0)->first_number};
+        EXPECT_EQ(tables.write(answers, 0)->status, AppendStatus::done);
+    };
+    constexpr const char* many =
+        "INSERT INTO approval(no, thread, turn, position, ask_no, kind, guard, digest, at, question)"
+        " SELECT 1000000 + n, 1000000 + n, 1, 1, 1, 0, 'g', 'd', 1, '' FROM generate_series(1, 20000) AS n";
+    connection.run(many);
+    connection.run("DELETE FROM approval");
+    connection.run("ANALYZE approval");
+    ask_and_close("planned");
+    connection.run(many);
+    const auto before = blocks();
+    ask_and_close("asked");
+    EXPECT_LT(blocks() - before, 60);
+}
+
 TEST_P(PostgresStore, AThreadThatNobodyHasTakenYetIsNotGivenBack) {
     const auto store = this->store();
     auto connection = raw();

@@ -3,7 +3,7 @@
 
 namespace assent::postgres {
 
-/// Creates it, where the tables are.
+/// Creates it, where the tables are, or replaces it.
 ///
 /// A function and no statement with several WITH parts: each statement in it sees what was committed before it began,
 /// so what is read after a lock was got is read as it is then. It finds all rows by their keys, however many there are:
@@ -16,7 +16,7 @@ namespace assent::postgres {
 ///   `other_fence`: it would take a thread that does not stand under the fence that it was thought to;
 ///   `no_right`: its runner's right has run out.
 inline constexpr const char* create_append_rows = R"sql(
-CREATE FUNCTION append_rows(
+CREATE OR REPLACE FUNCTION append_rows(
   in_waits boolean,                          -- where somebody else is at a thread; for one append
   in_server_time boolean,                    -- whether deadlines are met by the server's clock, too
   in_above text[],                           -- threads that must not be aborted
@@ -52,18 +52,30 @@ DECLARE
   stopped boolean;
   has_right boolean; right_of bigint;        -- whether that runner may take threads
   takes boolean; holds boolean; makes boolean;
-  -- The thread as it is.
+  -- Threads that are there and free, as they are: their places among all that are wanted, in order; the spots of their
+  -- rows, which stay while the locks are held.
+  places bigint[]; spots tid[]; nos bigint[]; seqs bigint[]; heads bigint[]; hashes bytea[]; fences bigint[];
+  runners bigint[];
+  next_place integer := 1;
+  -- The one in hand.
   its_no bigint; its_seq bigint; its_head bigint; its_hash bytea; its_fence bigint; its_runner bigint;
   its_deadline bigint;
   opens bigint; last_number bigint; number bigint;
   header bytea;
-  -- Of what is done: marks to put and to remove, schemas.
+  -- Of what is done, written when all is known, one statement for each table: what a statement does before its first
+  -- row costs more than a row. Places of appends whose threads were there, and of those with a row; what becomes of
+  -- threads, by the places of their appends;
+  changed integer[]; changed_spots tid[]; written integer[];
+  its_nos bigint[]; new_seqs bigint[]; new_heads bigint[]; new_hashes bytea[]; new_fences bigint[];
+  old_heads bigint[]; headers bytea[];
+  -- approvals that are opened, with their threads; marks to put and to remove; schemas.
+  opened bigint[]; opened_of bigint[]; opened_places integer[]; opened_ats bigint[];
   marked text[]; marked_after bigint[]; unmarked bigint[]; brought bigint[];
 BEGIN
   -- Rows that others have just made are waited for, too, and rows of marks; whoever has several appends in hand does not
   -- wait long, and so never in a circle.
   IF NOT in_waits THEN
-    PERFORM set_config('lock_timeout', '100ms', true);
+    held_by := set_config('lock_timeout', '100ms', true);
   END IF;
   -- Everybody locks in this order: the threads above, root first, then the threads, then their approvals, then marks.
   -- Those above cannot be aborted before this is committed: an abort that follows finds what it began.
@@ -71,21 +83,32 @@ BEGIN
     SELECT bool_or(status = 3) INTO stopped
       FROM (SELECT status FROM thread WHERE id = ANY(in_above) ORDER BY id FOR SHARE) AS above;
   END IF;
-  <<appends>>
+  -- One by one, and by its key: a lock in a subquery is no part of a join, whose order the server would choose.
+  IF in_waits THEN
+    SELECT array_agg(place), array_agg(spot), array_agg(no), array_agg(seq), array_agg(head), array_agg(hash),
+        array_agg(fence), array_agg(runner)
+      INTO places, spots, nos, seqs, heads, hashes, fences, runners
+      FROM unnest(in_threads) WITH ORDINALITY AS wanted(wanted_id, place),
+        LATERAL (SELECT ctid AS spot, * FROM thread WHERE id = wanted_id FOR UPDATE) AS there;
+  ELSE
+    SELECT array_agg(place), array_agg(spot), array_agg(no), array_agg(seq), array_agg(head), array_agg(hash),
+        array_agg(fence), array_agg(runner)
+      INTO places, spots, nos, seqs, heads, hashes, fences, runners
+      FROM unnest(in_threads) WITH ORDINALITY AS wanted(wanted_id, place),
+        LATERAL (SELECT ctid AS spot, * FROM thread WHERE id = wanted_id FOR UPDATE SKIP LOCKED) AS free;
+  END IF;
   FOR i IN 1 .. cardinality(in_threads) LOOP
     takes := in_leases[i] = 1;
     holds := in_leases[i] IN (2, 3);
     held_by := NULL;
-    IF in_waits THEN
-      SELECT no, seq, head, hash, fence, runner INTO its_no, its_seq, its_head, its_hash, its_fence, its_runner
-        FROM thread WHERE id = in_threads[i] FOR UPDATE;
-    ELSE
-      SELECT no, seq, head, hash, fence, runner INTO its_no, its_seq, its_head, its_hash, its_fence, its_runner
-        FROM thread WHERE id = in_threads[i] FOR UPDATE SKIP LOCKED;
-    END IF;
-    makes := its_no IS NULL;
+    makes := places[next_place] IS DISTINCT FROM i;
     IF makes THEN
-      its_seq := 0; its_head := 0; its_hash := decode(repeat('00', 32), 'hex'); its_fence := 0;
+      its_no := NULL; its_seq := 0; its_head := 0; its_hash := decode(repeat('00', 32), 'hex'); its_fence := 0;
+      its_runner := NULL;
+    ELSE
+      its_no := nos[next_place]; its_seq := seqs[next_place]; its_head := heads[next_place];
+      its_hash := hashes[next_place]; its_fence := fences[next_place]; its_runner := runners[next_place];
+      next_place := next_place + 1;
     END IF;
     IF takes THEN
       -- Its right may have run out without its knowing.
@@ -165,15 +188,25 @@ BEGIN
         CONTINUE;
       END IF;
     ELSE
-      UPDATE thread SET status = coalesce(in_statuses[i], status), seq = at_seq, head = at_pos, hash = its_hash,
-          fence = under_fence, runner = CASE in_leases[i] WHEN 1 THEN in_runners[i] WHEN 3 THEN NULL ELSE runner END,
-          updated_at = CASE WHEN in_events[i] > 0 THEN in_ats[i] ELSE updated_at END
-        WHERE no = its_no;
+      changed := changed || i;
+      changed_spots := changed_spots || spots[next_place - 1];
+      new_hashes[i] := its_hash;
+      new_fences[i] := under_fence;
+    END IF;
+    its_nos[i] := its_no;
+    new_seqs[i] := at_seq;
+    new_heads[i] := at_pos;
+    IF in_events[i] > 0 THEN
+      written := written || i;
+      old_heads[i] := its_head;
+      headers[i] := header;
     END IF;
     outcome := 'done';
     IF in_closes IS NOT NULL THEN
       FOR j IN in_first_close[i] .. in_first_close[i + 1] - 1 LOOP
-        DELETE FROM approval WHERE no = in_closes[j];
+        -- By both: by its number alone the server, where it thinks that nothing is open, may look for it in the index
+        -- by threads, from one end to the other.
+        DELETE FROM approval WHERE no = in_closes[j] AND thread = its_no;
       END LOOP;
     END IF;
     IF in_call_turns IS NOT NULL THEN
@@ -186,16 +219,11 @@ BEGIN
     END IF;
     IF opens > 0 THEN
       FOR j IN in_first_open[i] .. in_first_open[i + 1] - 1 LOOP
-        number := first_number + j - in_first_open[i];
-        INSERT INTO approval(no, thread, turn, position, ask_no, kind, guard, digest, deadline, at, question)
-          VALUES(number, its_no, in_open_turns[j], in_open_positions[j], in_open_asks[j], in_open_kinds[j],
-            in_open_guards[j], in_open_digests[j], in_open_deadlines[j], in_ats[i], in_open_questions[j]);
-        INSERT INTO approval_ref(no, thread) VALUES(number, its_no);
+        opened := opened || first_number + j - in_first_open[i];
+        opened_of := opened_of || its_no;
+        opened_places := opened_places || j;
+        opened_ats := opened_ats || in_ats[i];
       END LOOP;
-    END IF;
-    IF in_events[i] > 0 THEN
-      INSERT INTO journal(thread, pos, prev, cmd, at, header, salt, body)
-        VALUES(its_no, at_seq, its_head, in_cmds[i], in_ats[i], header, in_salts[i], in_bodies[i]);
     END IF;
     IF in_snapshots[i] IS NOT NULL THEN
       INSERT INTO snapshot(thread, seq, pos, version, state)
@@ -210,7 +238,6 @@ BEGIN
     IF in_prunes[i] IS NOT NULL THEN
       UPDATE journal SET salt = NULL, body = NULL WHERE thread = its_no AND pos <= in_prunes[i];
       DELETE FROM snapshot WHERE thread = its_no;
-      UPDATE thread SET task = '' WHERE no = its_no;
     END IF;
     IF in_unmarks[i] AND NOT makes THEN
       unmarked := unmarked || its_no;
@@ -220,12 +247,38 @@ BEGIN
     END IF;
     RETURN NEXT;
   END LOOP;
+  IF changed IS NOT NULL THEN
+    UPDATE thread SET status = coalesce(in_statuses[i], status), seq = new_seqs[i], head = new_heads[i],
+        hash = new_hashes[i], fence = new_fences[i],
+        runner = CASE in_leases[i] WHEN 1 THEN in_runners[i] WHEN 3 THEN NULL ELSE runner END,
+        task = CASE WHEN in_prunes[i] IS NULL THEN task ELSE '' END,
+        updated_at = CASE WHEN in_events[i] > 0 THEN in_ats[i] ELSE updated_at END
+      FROM unnest(changed, changed_spots) AS change(i, spot) WHERE thread.ctid = spot;
+    GET DIAGNOSTICS number = ROW_COUNT;
+    IF number <> cardinality(changed) THEN
+      RAISE EXCEPTION 'a thread that is locked has been changed';
+    END IF;
+  END IF;
+  IF opened IS NOT NULL THEN
+    INSERT INTO approval(no, thread, turn, position, ask_no, kind, guard, digest, deadline, at, question)
+      SELECT opened_no, of_thread, in_open_turns[j], in_open_positions[j], in_open_asks[j], in_open_kinds[j],
+          in_open_guards[j], in_open_digests[j], in_open_deadlines[j], asked_at, in_open_questions[j]
+        FROM unnest(opened, opened_of, opened_places, opened_ats) AS asked(opened_no, of_thread, j, asked_at);
+    INSERT INTO approval_ref(no, thread) SELECT * FROM unnest(opened, opened_of);
+  END IF;
+  IF written IS NOT NULL THEN
+    INSERT INTO journal(thread, pos, prev, cmd, at, header, salt, body)
+      SELECT its_nos[i], new_seqs[i], old_heads[i], in_cmds[i], in_ats[i], headers[i], in_salts[i], in_bodies[i]
+        FROM unnest(written) AS i;
+  END IF;
   IF marked IS NOT NULL THEN
     -- A mark stays as long as the thread is not taken by somebody who knows of all its events. One that was put back for
     -- later is due at once when something new happens. In the order in which all put marks.
     INSERT INTO ready(thread, since)
       SELECT no, clock_timestamp() + min(after) * interval '1 millisecond'
-        FROM unnest(marked, marked_after) AS mark(thread_id, after) JOIN thread ON id = thread_id GROUP BY no ORDER BY no
+        FROM unnest(marked, marked_after) AS mark(thread_id, after),
+          LATERAL (SELECT no FROM thread WHERE id = thread_id OFFSET 0) AS root
+        GROUP BY no ORDER BY no
       ON CONFLICT(thread) DO UPDATE SET since = excluded.since
         WHERE ready.runner IS NULL AND ready.since > excluded.since;
   END IF;

@@ -48,6 +48,8 @@ CREATE TABLE snapshot(
     create_append_function,
     // The function of the version before stays: its processes may go on until they are replaced.
     create_append_rows,
+    // Says the same otherwise, so that processes of either version call it.
+    create_append_rows,
 };
 
 constexpr auto current = static_cast<std::int64_t>(migrations.size());
