@@ -2,9 +2,9 @@
 //
 // The first to come calls for itself; whoever comes meanwhile waits, and one of them then calls for all who wait.
 //
-// Where every call costs much, whatever is in it, whoever calls may linger for as many as were together the last
-// time: else those who were together come back one by one behind the first of them, and groups stay small. Who has
-// waited in vain expects no more than came.
+// Where every call costs much, whatever is in it, whoever calls may linger for as many as there were when the last call
+// ended: those who were answered, who may come again at once, and those who waited. Else they would come back one by
+// one behind the first of them, and groups stay small. Who has waited in vain expects no more than came.
 #pragma once
 
 #include <algorithm>
@@ -96,7 +96,6 @@ private:
                 batch.splice(batch.end(), *waiting, waiting->begin(),
                              std::next(waiting->begin(), static_cast<std::ptrdiff_t>(size)));
             }
-            expected_ = batch.size();
         }
         // However the call ends, those who wait are woken: otherwise they would wait for ever.
         struct HandOver {
@@ -113,6 +112,7 @@ private:
         std::shared_ptr<Pending> next;
         {
             const std::lock_guard lock(mutex_);
+            expected_ = std::min(batch.size() + count(), size_max_);
             auto& waiting = first_.empty() ? last_ : first_;
             busy_ = !waiting.empty();
             if (busy_) {

@@ -143,14 +143,24 @@ TEST(CallGroupTest, TheFirstHaveTheirTurnBeforeTheLastEachInTheirOrder) {
     EXPECT_EQ(order, (std::vector<UnixMillis>{0, 1, 2, 11, 12, 13}));
 }
 
-TEST(CallGroupTest, WhoCommitsLingersForAsManyAsCameTogetherTheLastTime) {
+TEST(CallGroupTest, WhoCommitsLingersForThoseOfTheLastTimeAndThoseWhoCameMeanwhile) {
     HeldGroup held(std::chrono::hours(1));
-    held.append_one_and(2);
+    constexpr int rounds = 3;
     {
-        const std::jthread first([&] { held.append(); });
-        held.append();
+        std::vector<std::jthread> running;
+        running.emplace_back([&] {
+            for (int round = 0; round <= rounds; ++round) held.append();
+        });
+        held.committing.wait();
+        for (std::size_t i = 1; i <= 2; ++i) {
+            running.emplace_back([&] {
+                for (int round = 0; round < rounds; ++round) held.append();
+            });
+            wait_for(held.group, i);
+        }
+        held.go_on.count_down();
     }
-    EXPECT_EQ(held.sizes, (std::vector<std::size_t>{1, 2, 2}));
+    EXPECT_EQ(held.sizes, (std::vector<std::size_t>{1, 3, 3, 3}));
 }
 
 TEST(CallGroupTest, NobodyLingersWhereThatIsNotWanted) {
