@@ -6,8 +6,10 @@
 //
 // Works through a pooler in transaction mode with `PostgresOptions::prepared` and `listen` off.
 //
-// Thread-safety: all members may be called from several threads; each call takes a connection of the pool and
-// waits for one where all are in use.
+// Thread-safety: all members may be called from several threads. Appends and looks at single threads that come together
+// share one connection in turn, and may wait some milliseconds for each other; every other call takes a connection of
+// the pool and waits for one where all are in use.
+//
 // Numbers of approvals are given before they can be seen: of two that are asked at the same time the higher may be seen
 // first. Whoever goes on behind the highest number it knows looks now and then from the beginning.
 //

@@ -53,7 +53,8 @@ public:
     /// have the answers they were given so far.
     using Call = std::function<void(const Batch&)>;
 
-    /// Of those who wait the first have their turn before the last, in the order in which they came.
+    /// Of those who wait the first have their turn before the last, except for a quarter of a group; each in the order
+    /// in which they came.
     enum class Place { first, last };
 
     static constexpr std::size_t any_size = std::numeric_limits<std::ptrdiff_t>::max();
@@ -64,17 +65,17 @@ public:
     /// Has `call` called once with a group that holds this item, on some caller's thread, and returns this item with
     /// its answer; `unanswered`: that of one that is given none.
     std::shared_ptr<Pending> join(Item item, const Call& call, Answer unanswered, Place place = Place::last) {
-        auto own = std::make_shared<Pending>(std::move(item), std::move(unanswered));
+        const auto own = std::make_shared<Pending>(std::move(item), std::move(unanswered));
+        Batch node{own};
         bool leads = false;
         {
             const std::lock_guard lock(mutex_);
             leads = !std::exchange(busy_, true);
-            if (!leads) {
-                (place == Place::first ? first_ : last_).push_back(own);
-                if (are_enough()) enough_.notify_one();
-            }
+            auto& list = leads ? leading_ : place == Place::first ? first_ : last_;
+            list.splice(list.end(), node);
+            if (!leads && are_enough()) enough_.notify_one();
         }
-        if (leads || own->waiter.wait() == Waiter::Turn::leads) lead(own, call);
+        if (leads || own->waiter.wait() == Waiter::Turn::leads) lead(call);
         return own;
     }
 
@@ -85,17 +86,21 @@ public:
     }
 
 private:
-    void lead(const std::shared_ptr<Pending>& own, const Call& call) {
-        Batch batch{own};
+    // Nothing may throw before it is sure that the others are woken.
+    void lead(const Call& call) {
+        Batch batch;
         {
             std::unique_lock lock(mutex_);
             enough_.wait_for(lock, linger_max_, [this] { return are_enough(); });
-            // Nothing may throw before it is sure that the others are woken.
-            for (auto* waiting : {&first_, &last_}) {
-                const auto size = std::min(waiting->size(), size_max_ - batch.size());
-                batch.splice(batch.end(), *waiting, waiting->begin(),
-                             std::next(waiting->begin(), static_cast<std::ptrdiff_t>(size)));
-            }
+            batch.splice(batch.end(), leading_);
+            const auto take = [&](Batch& waiting, std::size_t size_max) {
+                const auto size = std::min(waiting.size(), size_max - std::min(batch.size(), size_max));
+                batch.splice(batch.end(), waiting, waiting.begin(),
+                             std::next(waiting.begin(), static_cast<std::ptrdiff_t>(size)));
+            };
+            // However many come first, the last come to their turn too.
+            take(first_, size_max_ - std::min(last_.size(), size_max_ / 4));
+            take(last_, size_max_);
         }
         // However the call ends, those who wait are woken: otherwise they would wait for ever.
         struct HandOver {
@@ -116,8 +121,8 @@ private:
             auto& waiting = first_.empty() ? last_ : first_;
             busy_ = !waiting.empty();
             if (busy_) {
-                next = std::move(waiting.front());
-                waiting.pop_front();
+                next = waiting.front();
+                leading_.splice(leading_.end(), waiting, waiting.begin());
             }
         }
         // Whoever leads next is woken last: where processors are scarce, those before it have come again by then and
@@ -132,7 +137,7 @@ private:
 
     mutable std::mutex mutex_;
     std::condition_variable enough_;
-    // Who calls stands in neither.
+    Batch leading_;  // who calls next
     Batch first_;
     Batch last_;
     std::size_t expected_ = 1;  // to come together

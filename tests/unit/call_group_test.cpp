@@ -115,8 +115,8 @@ TEST(CallGroupTest, AGroupHasALargestSizeAndTheRestFollows) {
     EXPECT_EQ(held.sizes, (std::vector<std::size_t>{1, 3, 3, 1}));
 }
 
-TEST(CallGroupTest, TheFirstHaveTheirTurnBeforeTheLastEachInTheirOrder) {
-    constexpr std::size_t size_max = 2;
+TEST(CallGroupTest, TheFirstHaveTheirTurnBeforeTheLastButForAQuarterEachInTheirOrder) {
+    constexpr std::size_t size_max = 4;
     Group group({}, size_max);
     std::latch calling(1);
     std::latch go_on(1);
@@ -134,13 +134,13 @@ TEST(CallGroupTest, TheFirstHaveTheirTurnBeforeTheLastEachInTheirOrder) {
         std::vector<std::jthread> running;
         running.emplace_back(join, 0, Group::Place::last);
         calling.wait();
-        for (const UnixMillis at : {11, 12, 1, 13, 2}) {
+        for (const UnixMillis at : {11, 12, 1, 13, 2, 3, 4, 5, 6, 7}) {
             running.emplace_back(join, at, at < 10 ? Group::Place::first : Group::Place::last);
             wait_for(group, running.size() - 1);
         }
         go_on.count_down();
     }
-    EXPECT_EQ(order, (std::vector<UnixMillis>{0, 1, 2, 11, 12, 13}));
+    EXPECT_EQ(order, (std::vector<UnixMillis>{0, 1, 2, 3, 11, 4, 5, 6, 12, 7, 13}));
 }
 
 TEST(CallGroupTest, WhoCommitsLingersForThoseOfTheLastTimeAndThoseWhoCameMeanwhile) {

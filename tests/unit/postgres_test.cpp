@@ -1,6 +1,5 @@
 // What only the PostgreSQL store does: marks of what is ready, notices, addresses.
-#include "support/fakes.hpp"
-#include "support/stores.hpp"
+#include "postgres_store.hpp"
 
 #include "store/postgres/address.hpp"
 #include "store/postgres/connection.hpp"
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <latch>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -25,41 +23,6 @@ using namespace assent::test;
 using namespace std::chrono_literals;
 
 constexpr auto patience = 30s;  // nothing waits for it unless something hangs
-
-class PostgresStore : public testing::TestWithParam<StoreKind> {
-protected:
-    std::unique_ptr<PostgresCheckpointer> store(PostgresOptions options = {}) {
-        options.schema = postgres_options(folder_).schema;
-        options.sweep_ms = 0;
-        return std::make_unique<PostgresCheckpointer>(postgres_url(), options);
-    }
-    Append event(const std::string& id) {
-        Append append{.thread_id = id, .create = true, .at = 1000, .kinds = {"user_message"}, .salt = "s", .body = "b"};
-        random_.fill(append.command);
-        return append;
-    }
-    void ready(Checkpointer& store, const std::string& id) {
-        auto append = event(id);
-        append.ready = true;
-        EXPECT_EQ(store.append(append)->status, AppendStatus::done);
-    }
-    static std::vector<std::string> taken(Checkpointer& store, std::size_t limit = 10, UnixMillis now = 0) {
-        std::vector<std::string> ids;
-        for (auto& one : *store.take_ready(limit, now)) ids.push_back(one.id);
-        std::ranges::sort(ids);
-        return ids;
-    }
-    using Ids = std::vector<std::string>;
-    // A connection of somebody else's on the same tables.
-    postgres::Connection raw(const PostgresOptions& options = {}) {
-        postgres::Connection connection(postgres_url(), options);
-        connection.prepare_session(postgres_options(folder_).schema);
-        return connection;
-    }
-
-    TemporaryFolder folder_;
-    FakeRandom random_;
-};
 
 INSTANTIATE_TEST_SUITE_P(On, PostgresStore, testing::Values(StoreKind::postgres), store_name);
 
@@ -360,171 +323,6 @@ TEST_P(PostgresStore, ThatAllConnectionsAreInUseForLongIsAFailure) {
     } catch (const postgres::Error& error) {
         EXPECT_STREQ(error.what(), "all connections of this program are in use");
     }
-}
-
-TEST_P(PostgresStore, OfSeveralAppendsEachIsDoneOrNotByItself) {
-    const auto store = this->store();
-    auto connection = raw();
-    postgres::Tables tables(connection, {}, true);
-    const auto runner = tables.add_runner("host", 1, 3'600'000);
-    int schemas = 0;
-    const auto at = [&](const std::string& id, std::int64_t seq, LeaseUse lease = LeaseUse::none,
-                        std::int64_t fence = 0) {
-        auto append = event(id);
-        append.expected_seq = seq;
-        append.lease = lease;
-        append.fence = fence;
-        append.schemas = {{"schema " + std::to_string(++schemas), "{}"}};
-        return append;
-    };
-    for (const auto* id : {"held", "other_fence", "late", "locked", "ended", "asked"})
-        ASSERT_EQ(tables.write(at(id, 0, LeaseUse::take), runner)->fence, 1);
-    auto unasked = at("asked", 1);
-    unasked.closes = {12345};
-    auto unknown = at("unknown", 0);
-    unknown.create = false;
-    struct Row {
-        const char* name;
-        Append append;
-        std::optional<AppendStatus> status;  // none: to be done alone
-    };
-    const Row all[] = {
-        {"asked", unasked, AppendStatus::closed},
-        {"ended", at("ended", 1, LeaseUse::give_back, 1), AppendStatus::done},
-        {"held", at("held", 1, LeaseUse::keep, 1), AppendStatus::done},
-        {"late", at("late", 0, LeaseUse::keep, 1), AppendStatus::conflict},
-        {"locked", at("locked", 1, LeaseUse::keep, 1), std::nullopt},
-        {"new", at("new", 0, LeaseUse::take), AppendStatus::done},
-        {"other_fence", at("other_fence", 1, LeaseUse::keep, 2), AppendStatus::fenced},
-        {"unknown", unknown, std::nullopt},
-    };
-    auto other = raw();
-    other.execute("BEGIN");
-    other.run("SELECT FROM thread WHERE id = 'locked' FOR UPDATE");
-    std::vector<postgres::RowAppend> rows;
-    for (const auto& row : all) rows.emplace_back(row.append, runner, *row.append.expected_seq, row.append.fence);
-    std::vector<const postgres::RowAppend*> places;
-    for (const auto& row : rows) places.push_back(&row);
-    const std::vector<std::string> looked_at = {"held", "new", "unknown"};
-    const auto [heads, written] = tables.together(looked_at, places);
-    ASSERT_EQ(written.size(), std::size(all));
-    other.execute("ROLLBACK");
-    // Read as it was before.
-    ASSERT_TRUE(heads.has_value());
-    ASSERT_EQ(heads->size(), 1U);
-    EXPECT_EQ(heads->front().id, "held");
-    EXPECT_EQ(heads->front().seq, 1);
-    for (std::size_t i = 0; const auto& [name, append, status] : all) {
-        SCOPED_TRACE(name);
-        const auto& result = written[i++];
-        EXPECT_EQ(result.has_value(), status.has_value());
-        if (result && status) {
-            EXPECT_EQ((*result)->status, *status);
-        }
-        // What was refused has written nothing.
-        const bool done = status == AppendStatus::done;
-        const auto rows_there = *store->load(name, 0);
-        const auto has_row =
-            std::ranges::any_of(rows_there, [&](const auto& row) { return row.command == append.command; });
-        EXPECT_EQ(has_row, done);
-        EXPECT_EQ(store->schema(append.schemas.front().first).ok(), done);
-    }
-    // A thread that stands under another fence than was thought is taken all the same.
-    EXPECT_EQ(tables.write(at("ended", 2, LeaseUse::take, 7), runner)->fence, 2);
-}
-
-TEST_P(PostgresStore, OthersPassWhoWaitsForAThread) {
-    const auto store = this->store();
-    struct Row {
-        const char* name;
-        const char* lock;
-    };
-    for (const auto& [name, lock] : {Row{"thread", "SELECT FROM thread WHERE id = 'thread' FOR UPDATE"},
-                                     Row{"mark", "SELECT FROM ready FOR UPDATE"},
-                                     Row{"new",
-                                         "INSERT INTO thread(id, status, seq, head, hash, fence, task, updated_at)"
-                                         " VALUES('new', 0, 0, 0, '', 0, '', 0)"}}) {
-        SCOPED_TRACE(name);
-        const bool is_new = std::string_view(name) == "new";
-        if (!is_new) ready(*store, name);
-        const auto next = [&](const std::string& id, std::int64_t seq) {
-            auto append = event(id);
-            append.expected_seq = seq;
-            append.ready = id == name;
-            return append;
-        };
-        auto other = raw();
-        other.execute("BEGIN");
-        other.run(lock);
-        const auto held_up = next(name, is_new ? 0 : 1);
-        auto waits = std::async(std::launch::async, [&] { return store->append(held_up); });
-        const auto free = std::string("beside ") + name;
-        for (int i = 0; i < 20; ++i) EXPECT_EQ(store->append(next(free, i))->status, AppendStatus::done);
-        EXPECT_EQ(waits.wait_for(0s), std::future_status::timeout);
-        other.execute("ROLLBACK");
-        EXPECT_EQ(waits.get()->status, AppendStatus::done);
-    }
-}
-
-TEST_P(PostgresStore, AnErrorInOneAppendOrLookDoesNotTakeTheOthers) {
-    const auto store = this->store();
-    constexpr int threads = 16;
-    constexpr int poisoned = 7;
-    for (int round = 0; round < 10; ++round) {
-        std::latch start(threads * 2);
-        std::vector<std::jthread> running;
-        for (int i = 0; i < threads; ++i) {
-            running.emplace_back([&, i] {
-                start.arrive_and_wait();
-                const auto head = store->find_thread(i == poisoned ? std::string("a\0b", 3) : "none");
-                EXPECT_EQ(head.ok(), i != poisoned);
-                EXPECT_TRUE(i == poisoned || !head->has_value());
-            });
-            auto append = event(std::to_string(round) + "-" + std::to_string(i));
-            append.expected_seq = 0;
-            if (i == poisoned) append.opens = {{.turn = 1, .guard = std::string("a\0b", 3), .question = "q"}};
-            running.emplace_back([&, i, append] {
-                start.arrive_and_wait();
-                const auto result = store->append(append);
-                EXPECT_EQ(result.ok(), i != poisoned);
-                EXPECT_TRUE(i == poisoned || result->status == AppendStatus::done);
-            });
-        }
-    }
-}
-
-TEST_P(PostgresStore, WhoClosesAnApprovalLooksAtNoOthersThoughTheServerThinksThatThereAreNone) {
-    const auto store = this->store();
-    auto connection = raw();
-    postgres::Tables tables(connection, {}, true);
-    const auto blocks = [&] {
-        connection.run("SELECT pg_stat_force_next_flush()");
-        return connection
-            .run(
-                "SELECT sum(idx_blks_hit + idx_blks_read)::bigint FROM pg_statio_user_indexes"
-                " WHERE relid = 'approval'::regclass")
-            .integer(0, 0);
-    };
-    const auto ask_and_close = [&](const std::string& id) {
-        auto asks = event(id);
-        asks.expected_seq = 0;
-        asks.opens = {{.turn = 1, .question = "q"}};
-        auto answers = event(id);
-        answers.expected_seq = 1;
-        answers.closes = {tables.write(asks, 0)->first_number};
-        EXPECT_EQ(tables.write(answers, 0)->status, AppendStatus::done);
-    };
-    constexpr const char* many =
-        "INSERT INTO approval(no, thread, turn, position, ask_no, kind, guard, digest, at, question)"
-        " SELECT 1000000 + n, 1000000 + n, 1, 1, 1, 0, 'g', 'd', 1, '' FROM generate_series(1, 20000) AS n";
-    connection.run(many);
-    connection.run("DELETE FROM approval");
-    connection.run("ANALYZE approval");
-    ask_and_close("planned");
-    connection.run(many);
-    const auto before = blocks();
-    ask_and_close("asked");
-    EXPECT_LT(blocks() - before, 60);
 }
 
 TEST_P(PostgresStore, AThreadThatNobodyHasTakenYetIsNotGivenBack) {

@@ -555,6 +555,16 @@ TEST_P(EveryStore, PrunesWhatHappenedAndKeepsItsHeaders) {
     EXPECT_EQ(store_->load("other", 0)->at(0).body, "body \xff of other");
 }
 
+TEST_P(EveryStore, AnAppendThatPrunesUpToItselfKeepsOnlyItsHeader) {
+    auto prune = event();
+    prune.prunes = 1;
+    done(prune);
+    const auto rows = *store_->load("t", 0);
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].salt + rows[0].body, "");
+    EXPECT_EQ(head().task, "");
+}
+
 TEST_P(EveryStore, TheStatusChangesOnlyWhenGiven) {
     auto append = event();
     append.status = ThreadStatus::aborted;

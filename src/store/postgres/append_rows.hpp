@@ -68,9 +68,9 @@ DECLARE
   changed integer[]; changed_spots tid[]; written integer[];
   its_nos bigint[]; new_seqs bigint[]; new_heads bigint[]; new_hashes bytea[]; new_fences bigint[];
   old_heads bigint[]; headers bytea[];
-  -- approvals that are opened, with their threads; marks to put and to remove; schemas.
+  -- approvals that are opened, with their threads; marks to put and to remove; schemas; what is pruned.
   opened bigint[]; opened_of bigint[]; opened_places integer[]; opened_ats bigint[];
-  marked text[]; marked_after bigint[]; unmarked bigint[]; brought bigint[];
+  marked text[]; marked_after bigint[]; unmarked bigint[]; brought bigint[]; pruned integer[];
 BEGIN
   -- Rows that others have just made are waited for, too, and rows of marks; whoever has several appends in hand does not
   -- wait long, and so never in a circle.
@@ -179,7 +179,8 @@ BEGIN
     IF makes THEN
       INSERT INTO thread(id, status, seq, head, hash, fence, runner, task, updated_at)
         VALUES(in_threads[i], coalesce(in_statuses[i], 0), at_seq, at_pos, its_hash, under_fence,
-          CASE WHEN takes THEN in_runners[i] END, in_tasks[i], in_ats[i])
+          CASE WHEN takes THEN in_runners[i] END, CASE WHEN in_prunes[i] IS NULL THEN in_tasks[i] ELSE '' END,
+          in_ats[i])
         ON CONFLICT(id) DO NOTHING RETURNING no INTO its_no;
       -- Somebody else has just made it, or is at it.
       IF its_no IS NULL THEN
@@ -236,8 +237,7 @@ BEGIN
       marked_after := marked_after || in_marks_after[i];
     END IF;
     IF in_prunes[i] IS NOT NULL THEN
-      UPDATE journal SET salt = NULL, body = NULL WHERE thread = its_no AND pos <= in_prunes[i];
-      DELETE FROM snapshot WHERE thread = its_no;
+      pruned := pruned || i;
     END IF;
     IF in_unmarks[i] AND NOT makes THEN
       unmarked := unmarked || its_no;
@@ -270,6 +270,12 @@ BEGIN
     INSERT INTO journal(thread, pos, prev, cmd, at, header, salt, body)
       SELECT its_nos[i], new_seqs[i], old_heads[i], in_cmds[i], in_ats[i], headers[i], in_salts[i], in_bodies[i]
         FROM unnest(written) AS i;
+  END IF;
+  IF pruned IS NOT NULL THEN
+    FOREACH number IN ARRAY pruned LOOP
+      UPDATE journal SET salt = NULL, body = NULL WHERE thread = its_nos[number] AND pos <= in_prunes[number];
+      DELETE FROM snapshot WHERE thread = its_nos[number];
+    END LOOP;
   END IF;
   IF marked IS NOT NULL THEN
     -- A mark stays as long as the thread is not taken by somebody who knows of all its events. One that was put back for

@@ -105,12 +105,13 @@ public:
     /// Several statements without parameters, however long they take.
     void execute(const std::string& sql);
 
-    /// Where the tables are, what transactions see, and that no statement is worth being compiled. Not through a
-    /// pooler: what is set stays with a connection of the server that others use next.
+    /// Where the tables are, what transactions see, that no statement is worth being compiled, and that rows are found
+    /// by their keys: a plan that was made while a table was small stays right. Not through a pooler: what is set stays
+    /// with a connection of the server that others use next.
     void prepare_session(const std::string& schema) {
         execute("SET search_path TO \"" + schema +
                 "\"; SET default_transaction_isolation TO 'read committed';"
-                " SET jit TO off");
+                " SET jit TO off; SET enable_seqscan TO off");
     }
 
     /// Statements that are sent together and answered together: one way there and back for all of them.

@@ -48,7 +48,7 @@ CREATE TABLE snapshot(
     create_append_function,
     // The function of the version before stays: its processes may go on until they are replaced.
     create_append_rows,
-    // Says the same otherwise, so that processes of either version call it.
+    // What version 3 made says the same otherwise: it is replaced, and processes of either version call it.
     create_append_rows,
 };
 

@@ -1,5 +1,6 @@
 #include <assent/postgres.hpp>
 
+#include "base/display.hpp"
 #include "store/call_group.hpp"
 #include "store/postgres/address.hpp"
 #include "store/postgres/bell.hpp"
@@ -20,6 +21,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -160,8 +162,11 @@ public:
     }
 
     Head find_thread(const std::string& id) {
-        auto came = together(id, Group::Place::last, Alone());
-        if (auto* head = std::get_if<Head>(&came)) return std::move(*head);
+        // What the server refuses would send all others of its group their own ways.
+        if (valid_utf8(id) && !id.contains('\0')) {
+            auto came = together(id, Group::Place::last, Alone());
+            if (auto* head = std::get_if<Head>(&came)) return std::move(*head);
+        }
         return on_server([&](Tables& tables) -> Head { return tables.find_thread(id); });
     }
 
@@ -195,8 +200,9 @@ private:
     }
 
     // Whoever has threads above it waits for them alone: it would wait for them with locks of others in its hands.
+    // Alone is also removed what may be the rows of a long thread: others would wait for that.
     Result<AppendResult> write(const Append& append, std::int64_t number) {
-        if (Tables::is_one_statement(append) && append.ancestors.empty()) {
+        if (Tables::is_one_statement(append) && append.ancestors.empty() && !append.prunes) {
             const RowAppend row(append, number, *append.expected_seq, append.fence);
             auto came =
                 together(row, Group::Place::first, Result(postgres::doubtful(row, "the program is out of memory")));
@@ -231,8 +237,9 @@ private:
         }
         std::vector<const RowAppend*> rows;
         for (const auto& [thread, pending] : appends) rows.push_back(&std::get<RowAppend>(pending->item));
-        std::vector<std::string> ids;
-        for (const auto* look : looks) ids.push_back(std::get<std::string>(look->item));
+        std::set<std::string> wanted;
+        for (const auto* look : looks) wanted.insert(std::get<std::string>(look->item));
+        const std::vector<std::string> ids(wanted.begin(), wanted.end());
         const auto done = on_server(
             [&](Tables& tables) -> Result<Tables::Together> {
                 try {
@@ -251,12 +258,11 @@ private:
             pending->answer = one ? Came(*one) : Alone();
             lost = lost || (one && *one && (*one)->status == AppendStatus::uncertain);
         }
-        for (std::size_t i = 0; auto* look : looks) {
-            const auto& id = ids[i++];
+        for (auto* look : looks) {
             if (!done) {
                 look->answer = Head(done.failure());
             } else if (done->heads) {
-                const auto found = std::ranges::find(*done->heads, id, &ThreadHead::id);
+                const auto found = std::ranges::find(*done->heads, std::get<std::string>(look->item), &ThreadHead::id);
                 look->answer = Head(found == done->heads->end() ? std::nullopt : std::optional(*found));
             }
         }

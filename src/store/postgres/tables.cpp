@@ -9,8 +9,8 @@
 namespace assent::postgres {
 namespace {
 
-// OFFSET 0: each is looked for by its key, also by a plan that was made while there were few threads. By subscripts:
-// with unnest a plan for the ids at hand looks cheaper than one for any, and would be made anew each time.
+// OFFSET 0: one by one, by its key. By subscripts: with unnest a plan for the ids at hand looks cheaper than one for
+// any, and would be made anew each time.
 constexpr const char* select_those_threads =
     "SELECT head.* FROM generate_subscripts($1::text[], 1) AS wanted, LATERAL"
     " (SELECT thread.no, id, status, seq, head, hash, fence, coalesce(runner, 0), task, updated_at,"
@@ -164,7 +164,10 @@ OpenApproval read_open(const Rows& rows, int row) {
 void Tables::begin(Connection::Pipeline& pipeline) const {
     pipeline.add("BEGIN ISOLATION LEVEL READ COMMITTED");
     if (!schema_.empty())
-        pipeline.add("SELECT set_config('search_path', quote_ident($1), true)", Parameters().add(schema_));
+        pipeline.add(
+            "SELECT set_config('search_path', quote_ident($1), true), set_config('jit', 'off', true),"
+            " set_config('enable_seqscan', 'off', true)",
+            Parameters().add(schema_));
 }
 
 void Tables::add_thread(Connection::Pipeline& pipeline, const Append& append) {

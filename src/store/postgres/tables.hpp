@@ -30,7 +30,7 @@ public:
     Result<AppendResult> write(const Append& append, std::int64_t runner);
     /// What was asked for together.
     struct Together {
-        /// Those of the threads that are there, in any order; none: the connection was lost before.
+        /// Those of the threads that are there, in any order; none: something went wrong with an append.
         std::optional<std::vector<ThreadHead>> heads;
         WrittenTogether written;
     };
