@@ -1,6 +1,5 @@
 // Which threads somebody should go on with, in the stores that say so; and that whoever waits hears of it.
-#include "support/fakes.hpp"
-#include "support/stores.hpp"
+#include "marked_threads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,29 +14,9 @@ using namespace std::chrono_literals;
 
 constexpr auto patience = 30s;  // nothing waits for it unless something hangs
 
-class ReadyMarks : public testing::TestWithParam<StoreKind> {
+class ReadyMarks : public MarkedThreads {
 protected:
     std::unique_ptr<Checkpointer> store() { return make_store(GetParam(), folder_); }
-    Append event(const std::string& id) {
-        Append append{.thread_id = id, .create = true, .at = 1000, .kinds = {"user_message"}, .salt = "s", .body = "b"};
-        random_.fill(append.command);
-        return append;
-    }
-    void ready(Checkpointer& store, const std::string& id) {
-        auto append = event(id);
-        append.ready = true;
-        EXPECT_EQ(store.append(append)->status, AppendStatus::done);
-    }
-    static std::vector<std::string> taken(Checkpointer& store, std::size_t limit = 10, UnixMillis now = 0) {
-        std::vector<std::string> ids;
-        for (auto& one : *store.take_ready(limit, now)) ids.push_back(one.id);
-        std::ranges::sort(ids);
-        return ids;
-    }
-    using Ids = std::vector<std::string>;
-
-    TemporaryFolder folder_;
-    FakeRandom random_;
 };
 
 INSTANTIATE_TEST_SUITE_P(On, ReadyMarks, testing::Values(StoreKind::sqlite, StoreKind::postgres, StoreKind::pooled),
